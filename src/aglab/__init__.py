@@ -9,13 +9,13 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# public name -> (room, attribute)
+# public name -> (room, attribute); "published" is a room that can be called: aglab.published("Table 6")
 _PUBLIC = {
     "open_lab": ("aglab.lab", "open_lab"),
     "cluster": ("aglab.lab", "cluster"),
     "predict": ("aglab.lab", "predict"),
     "check": ("aglab.lab", "check"),
-    "published": ("aglab.published", "published"),
+    "published": ("aglab.published", ""),
     "compare": ("aglab.published", "compare"),
     "Profile": ("aglab.hardware", "Profile"),
     "Workload": ("aglab.workload", "Workload"),
@@ -32,7 +32,8 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         room, attribute = _PUBLIC[name]
-        value = getattr(import_module(room), attribute)
+        module = import_module(room)
+        value = getattr(module, attribute) if attribute else module
         globals()[name] = value
         return value
     raise AttributeError(f"module 'aglab' has no attribute {name!r}")

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 MAX = -1  # the length of varchar(max), nvarchar(max), varbinary(max)
 
 FIXED = frozenset(
-    "bit tinyint smallint int bigint real float money smallmoney datetime smalldatetime date "
-    "uniqueidentifier text ntext image xml sql_variant".split()
+    {"bit", "tinyint", "smallint", "int", "bigint", "real", "float", "money", "smallmoney", "datetime", "smalldatetime"}
+    | {"date", "uniqueidentifier", "text", "ntext", "image", "xml", "sql_variant"}
 )
-SIZED = frozenset("char varchar nchar nvarchar binary varbinary".split())
-SCALED = frozenset("time datetime2 datetimeoffset".split())
-EXACT = frozenset("decimal numeric".split())
+SIZED = frozenset(["char", "varchar", "nchar", "nvarchar", "binary", "varbinary"])
+SCALED = frozenset(["time", "datetime2", "datetimeoffset"])
+EXACT = frozenset(["decimal", "numeric"])
 
 
 @dataclass(frozen=True, slots=True)
