@@ -1,0 +1,1 @@
+"""Catalogue views and DMVs: names, columns, types, and the rows the interpreter knows itself."""

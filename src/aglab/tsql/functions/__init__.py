@@ -1,0 +1,1 @@
+"""Built-in scalar functions, by family."""

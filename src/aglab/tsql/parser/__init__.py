@@ -1,0 +1,1 @@
+"""Recursive descent from tokens to statements."""

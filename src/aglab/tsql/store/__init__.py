@@ -1,0 +1,1 @@
+"""Rows: tables with indexes and constraints, databases with their objects."""

@@ -1,0 +1,230 @@
+"""A database: options, files, schemas and objects, and the application of another replica's commit records."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
+from aglab.tsql.store.table import Table
+
+DEFAULT_COLLATION = "SQL_Latin1_General_CP1_CI_AS"
+FIRST_OBJECT_ID = 581577110
+
+
+@dataclass
+class DataFile:
+    """A database file; sizes in 8 KB pages (growth too unless ``is_percent_growth``), as sys.database_files shows them."""
+
+    file_id: int
+    type: int  # 0 rows, 1 log
+    name: str
+    physical_name: str
+    size: int = 1024
+    max_size: int = -1
+    growth: int = 8192
+    is_percent_growth: bool = False
+    filegroup_id: int = 1
+    state: int = 0
+
+
+@dataclass
+class Module:
+    """A procedure, function, view or trigger: its text, its parsed parameters and body."""
+
+    object_id: int
+    schema: str
+    name: str
+    kind: str  # "procedure", "function", "view", "trigger"
+    text: str
+    definition: Any = None  # the parsed CREATE statement
+    database: str = ""
+    created: Any = None
+
+    @property
+    def full_name(self) -> str:
+        """schema.name"""
+        return f"{self.schema}.{self.name}"
+
+
+# ALTER DATABASE SET options with a column of sys.databases: the column's default.
+OPTION_DEFAULTS: dict[str, Any] = {
+    "compatibility_level": 160,
+    "user_access": 0,
+    "is_read_only": False,
+    "is_auto_close_on": False,
+    "is_auto_shrink_on": False,
+    "state": 0,
+    "snapshot_isolation_state": 0,
+    "is_read_committed_snapshot_on": False,
+    "recovery_model": 1,
+    "page_verify_option": 2,
+    "is_auto_create_stats_on": True,
+    "is_auto_create_stats_incremental_on": False,
+    "is_auto_update_stats_on": True,
+    "is_auto_update_stats_async_on": False,
+    "is_ansi_null_default_on": False,
+    "is_ansi_nulls_on": False,
+    "is_ansi_padding_on": False,
+    "is_ansi_warnings_on": False,
+    "is_arithabort_on": False,
+    "is_concat_null_yields_null_on": False,
+    "is_numeric_roundabort_on": False,
+    "is_quoted_identifier_on": False,
+    "is_recursive_triggers_on": False,
+    "is_cursor_close_on_commit_on": False,
+    "is_local_cursor_default": False,
+    "is_trustworthy_on": False,
+    "is_db_chaining_on": False,
+    "is_parameterization_forced": False,
+    "is_query_store_on": False,
+    "is_broker_enabled": False,
+    "log_reuse_wait": 0,
+    "is_date_correlation_on": False,
+    "is_cdc_enabled": False,
+    "is_encrypted": False,
+    "is_honor_broker_priority_on": False,
+    "replica_id": None,
+    "group_database_id": None,
+    "resource_pool_id": None,
+    "containment": 0,
+    "target_recovery_time_in_seconds": 60,
+    "delayed_durability": 0,
+    "is_memory_optimized_elevate_to_snapshot_on": False,
+    "is_mixed_page_allocation_on": False,
+    "is_accelerated_database_recovery_on": False,
+}
+
+
+@dataclass
+class Database:
+    """One database and everything in it."""
+
+    name: str
+    id: int
+    collation: str = DEFAULT_COLLATION
+    options: dict[str, Any] = field(default_factory=dict)
+    files: list[DataFile] = field(default_factory=list)
+    filegroups: dict[int, dict[str, Any]] = field(default_factory=dict)
+    scoped_configurations: dict[str, Any] = field(default_factory=dict)
+    schemas: dict[str, int] = field(default_factory=dict)  # name as created -> schema_id
+    objects: dict[tuple[str, str], Table | Module] = field(default_factory=dict)  # (schema, name) in lower case
+    principals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    version: int = 0  # grows with every schema change: cached plans look at it
+    created: Any = None
+    _object_ids: Any = field(default_factory=lambda: itertools.count(FIRST_OBJECT_ID, 16))
+
+    def __post_init__(self) -> None:
+        self.options = {**OPTION_DEFAULTS, **self.options}
+        if self.name in ("master", "tempdb", "msdb"):
+            self.options["recovery_model"] = 3
+        self.schemas = {"dbo": 1, "guest": 2, "INFORMATION_SCHEMA": 3, "sys": 4, **self.schemas}
+        self.filegroups = self.filegroups or {1: {"name": "PRIMARY", "is_default": True}}
+        if not self.files:
+            self.files = [
+                DataFile(1, 0, self.name, f"/var/opt/mssql/data/{self.name}.mdf", size=1024),
+                DataFile(2, 1, f"{self.name}_log", f"/var/opt/mssql/data/{self.name}_log.ldf", size=1024, filegroup_id=0),
+            ]
+
+    def next_object_id(self) -> int:
+        """An object id that was never used in this database."""
+        return next(self._object_ids)
+
+    def schema_name(self, name: str) -> str | None:
+        """The schema's name as created, or None."""
+        lowered = name.lower()
+        return next((schema for schema in self.schemas if schema.lower() == lowered), None)
+
+    def find(self, schema: str, name: str) -> Table | Module | None:
+        """An object by schema and name in any case; an empty schema means dbo."""
+        return self.objects.get(((schema or "dbo").lower(), name.lower()))
+
+    def by_id(self, object_id: int) -> Table | Module | None:
+        """An object by its id."""
+        return next((item for item in self.objects.values() if (item.id if isinstance(item, Table) else item.object_id) == object_id), None)
+
+    def put(self, item: Table | Module) -> None:
+        """Create or replace an object."""
+        self.objects[(item.schema.lower(), item.name.lower())] = item
+        self.version += 1
+
+    def drop(self, item: Table | Module) -> None:
+        """Remove an object."""
+        self.objects.pop((item.schema.lower(), item.name.lower()), None)
+        self.version += 1
+
+    def tables(self) -> Iterator[Table]:
+        """User tables in the order of creation."""
+        return (item for item in self.objects.values() if isinstance(item, Table))
+
+    def modules(self, kind: str = "") -> Iterator[Module]:
+        """Procedures, functions, views, triggers."""
+        return (item for item in self.objects.values() if isinstance(item, Module) and (not kind or item.kind == kind))
+
+    def apply(self, record: CommitRecord) -> None:
+        """Redo another replica's commit here, in log order."""
+        for change in record.changes:
+            if isinstance(change, RowChange):
+                schema, _, name = change.table.partition(".")
+                table = self.find(schema, name)
+                if isinstance(table, Table):
+                    table.put(change.row_id, change.after)
+                    self._follow_identity(table, change.after)
+            else:
+                self.apply_schema(change)
+
+    def apply_schema(self, change: SchemaChange) -> None:
+        """Redo a DDL statement: the definition is shared, rows and indexes are this replica's own."""
+        schema, _, name = change.name.partition(".")
+        if change.kind == "schema":
+            if change.action == "put":
+                self.schemas[change.name] = change.definition
+            else:
+                self.schemas.pop(change.name, None)
+            self.version += 1
+        elif change.kind == "truncate":
+            table = self.find(schema, name)
+            if isinstance(table, Table):
+                table.truncate()
+        elif change.kind == "option":
+            self.options[change.name] = change.definition
+        elif change.action == "drop":
+            item = self.find(schema, name)
+            if item is not None:
+                self.drop(item)
+        else:
+            self.put(change.definition.clone() if isinstance(change.definition, TableDefinition) else change.definition)
+
+    @staticmethod
+    def _follow_identity(table: Table, row: tuple[Any, ...] | None) -> None:
+        if row is None or table.identity_next is None:
+            return
+        for ordinal, column in enumerate(table.columns):
+            if column.identity and row[ordinal] is not None and row[ordinal] >= table.identity_next:
+                table.identity_next = row[ordinal] + column.identity[1]
+                table.identity_last = row[ordinal]
+
+
+@dataclass
+class TableDefinition:
+    """A table's shape and rows at one moment, so that a replica can build its own."""
+
+    table: Table
+
+    def clone(self) -> Table:
+        """An independent table with the same shape and rows."""
+        from copy import copy
+
+        source = self.table
+        table = Table(source.id, source.schema, source.name, [copy(column) for column in source.columns])
+        table.checks, table.foreign_keys = list(source.checks), list(source.foreign_keys)
+        table.options, table.created, table.modified = dict(source.options), source.created, source.modified
+        table.rows, table.next_row_id = dict(source.rows), source.next_row_id
+        table.identity_next, table.identity_last = source.identity_next, source.identity_last
+        for index in source.indexes:
+            duplicate = copy(index)
+            table.add_index(duplicate)
+            duplicate.id = index.id
+        return table
