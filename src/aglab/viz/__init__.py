@@ -1,0 +1,32 @@
+"""Figures, explorables and quizzes: one classic-script front end, wrapped for JupyterLab, used as it is in the static book."""
+
+from aglab.viz.compare import comparison, errors
+from aglab.viz.explorable import Answer, Explorable, Output, Parameter, Question
+from aglab.viz.figure import Figure, Table
+from aglab.viz.figures import arms, sweep_curve, time_series
+from aglab.viz.labs import load_explorable
+from aglab.viz.quiz import Option, Quiz, QuizQuestion
+from aglab.viz.standalone import save_page
+from aglab.viz.terminal import sparkline, terminal_table
+
+__all__ = [
+    "Answer",
+    "Explorable",
+    "Figure",
+    "Option",
+    "Output",
+    "Parameter",
+    "Question",
+    "Quiz",
+    "QuizQuestion",
+    "Table",
+    "arms",
+    "comparison",
+    "errors",
+    "load_explorable",
+    "save_page",
+    "sparkline",
+    "sweep_curve",
+    "terminal_table",
+    "time_series",
+]

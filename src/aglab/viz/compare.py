@@ -1,0 +1,200 @@
+"""Published numbers beside the twin's: ranges per counter, and signed errors per row, with each row's role on show.
+
+A row is a comparison row of ``aglab.published`` (``id``, ``condition``, ``counter``, ``stat``, ``role``, ``published``, ``twin``, ``unit``,
+``error_pct``, ``reason``), a mapping or an object with these names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aglab.core.errors import UsageError
+from aglab.viz.figure import Figure, Table
+from aglab.viz.figures import short
+from aglab.viz.panels import axis, axis_name, panel_title
+from aglab.viz.text import axis_unit, human, numbers, significant
+
+ROLE_SYMBOLS = {"input": "triangle-up", "fitted": "square", "predicted": "circle", "residual": "x"}
+ROLE_COLOURS = {"input": "@s5", "fitted": "@s2", "predicted": "@s0", "residual": "@s1"}
+LINE_PX = 26
+HEAD_PX = 52
+FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason")
+
+
+def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin", label: str = "", caption: str = "") -> Figure:
+    """One panel per counter, one pair of lines per condition: the paper's range and average, and the twin's.
+
+    The marker of an average shows the role of its row: square fitted, circle predicted, cross residual, triangle input.
+
+    Raises
+    ------
+    UsageError
+        There is no row.
+    """
+    found = as_rows(rows)
+    groups: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for row in found:
+        groups.setdefault(row["counter"], {}).setdefault(row["condition"], {})[row["stat"]] = row
+    heights = [HEAD_PX + LINE_PX * 2 * len(conditions) for conditions in groups.values()]
+    inner = float(sum(heights))
+    layout = _layout(inner)
+    data: list[dict[str, Any]] = []
+    top_px = 0.0
+    for panel, (counter, conditions) in enumerate(groups.items()):
+        unit = next(iter(next(iter(conditions.values())).values()))["unit"]
+        divisor, shown = axis_unit(unit)
+        top = 1 - (top_px + 20) / inner
+        bottom = 1 - (top_px + heights[panel] - 24) / inner
+        suffix = "" if panel == 0 else str(panel + 1)
+        layout[f"yaxis{suffix}"] = axis(
+            {"domain": [max(0.0, bottom), top], "autorange": "reversed", "automargin": True, "type": "category"}
+        )
+        layout[f"xaxis{suffix}"] = axis({"anchor": axis_name(panel), "rangemode": "tozero", "nticks": 5})
+        layout["annotations"].append(panel_title(f"{short(counter)} ({shown})", top))
+        for source in ("published", "twin"):
+            data.append(_ranges(conditions, source, panel, divisor, shown))
+        top_px += heights[panel]
+    return Figure(title, data, layout, _describe(title, found), (table(found),), label, caption)
+
+
+def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row", label: str = "", caption: str = "") -> Figure:
+    """Signed error in per cent of every row that has one, sorted as given, marker and colour by role."""
+    found = [row for row in as_rows(rows) if _finite(row["error_pct"])]
+    if not found:
+        raise UsageError("no row has an error to draw", "score the twin first: aglab published score")
+    height = 22 * len(found)
+    layout = _layout(float(height))
+    layout["yaxis"] = axis(
+        {"autorange": "reversed", "automargin": True, "type": "category", "tickfont": {"size": 11, "color": "@muted"}}
+    )
+    layout["xaxis"] = axis(
+        {"title": {"text": "twin minus published, %", "standoff": 6}, "zeroline": True, "zerolinecolor": "@axis"}
+    )
+    layout["showlegend"] = True
+    data = []
+    for role in ROLE_SYMBOLS:
+        mine = [row for row in found if row["role"] == role]
+        if mine:
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "name": role,
+                    "x": numbers([row["error_pct"] for row in mine]),
+                    "y": [f"{short(row['counter'])} {row['stat']}, {row['condition']}" for row in mine],
+                    "marker": {"symbol": ROLE_SYMBOLS[role], "size": 10, "color": ROLE_COLOURS[role]},
+                    "hovertemplate": "%{y}: %{x:+.1f} %<extra>" + role + "</extra>",
+                }
+            )
+    worst = max(found, key=lambda row: abs(row["error_pct"]))
+    alt = f"{title}. {len(found)} rows; the largest error is {worst['error_pct']:+.1f} % ({worst['id']}, {worst['role']})."
+    return Figure(title, data, layout, alt, (table(found),), label, caption)
+
+
+def table(rows: Iterable[Any], caption: str = "Published and twin, row by row") -> Table:
+    """The comparison as a table: what, stat, role, published, twin, unit, error."""
+    columns = ("counter", "condition", "stat", "role", "published", "twin", "unit", "error %", "note")
+    lines = []
+    for row in as_rows(rows):
+        error = significant(row["error_pct"], 3) if _finite(row["error_pct"]) else "n/a"
+        twin = significant(row["twin"], 5) if _finite(row["twin"]) else "n/a"
+        what = (
+            short(row["counter"]),
+            row["condition"],
+            row["stat"],
+            row["role"],
+            row["published"],
+            twin,
+            row["unit"],
+            error,
+            row["reason"] or "",
+        )
+        lines.append(what)
+    return Table(caption, columns, tuple(lines))
+
+
+def as_rows(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    """Comparison rows as dictionaries with every field of :data:`FIELDS`."""
+    found = []
+    for row in rows:
+        get = row.get if isinstance(row, Mapping) else lambda key, default=None, row=row: getattr(row, key, default)
+        found.append({key: get(key, None) for key in FIELDS})
+    if not found:
+        raise UsageError("there is no row to compare", "aglab published list names the tables")
+    return found
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _layout(inner: float) -> dict[str, Any]:
+    return {
+        "height": int(inner) + 110,
+        "margin": {"l": 8, "r": 16, "t": 56, "b": 54},
+        "font": {"color": "@ink", "size": 12, "family": "inherit"},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": "closest",
+        "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@axis", "font": {"color": "@ink"}},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -44 / inner, "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"},
+        "annotations": [],
+        "showlegend": False,
+        "dragmode": False,
+    }
+
+
+def _ranges(
+    conditions: Mapping[str, Mapping[str, Mapping[str, Any]]], source: str, panel: int, divisor: float, unit: str
+) -> dict[str, Any]:
+    published = source == "published"
+    x, y, plus, minus, symbols, hover = [], [], [], [], [], []
+    for condition, stats in conditions.items():
+        centre_row = stats.get("avg") or next(iter(stats.values()))
+        centre = centre_row[source]
+        if not _finite(centre):
+            continue
+        low, high = (stats[stat][source] if stat in stats else None for stat in ("min", "max"))
+        x.append(centre / divisor)
+        y.append(f"{condition}, {'paper' if published else 'twin'}")
+        plus.append((high - centre) / divisor if _finite(high) else 0)
+        minus.append((centre - low) / divisor if _finite(low) else 0)
+        symbols.append(ROLE_SYMBOLS.get(centre_row["role"], "circle") + ("-open" if published else ""))
+        span = f", {human(low / divisor)} to {human(high / divisor)}" if _finite(low) and _finite(high) else ""
+        error = f", error {centre_row['error_pct']:+.1f} %" if not published and _finite(centre_row["error_pct"]) else ""
+        hover.append(f"{human(centre / divisor)} {unit}{span}<br>role: {centre_row['role']}{error}")
+    colour = "@s5" if published else "@s0"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": source,
+        "x": numbers(x),
+        "y": y,
+        "text": hover,
+        "hovertemplate": "%{y}<br>%{text}<extra></extra>",
+        "xaxis": axis_name(panel, "x"),
+        "yaxis": axis_name(panel),
+        "marker": {"size": 11, "color": colour, "symbol": symbols, "line": {"width": 2, "color": colour}},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": numbers(plus),
+            "arrayminus": numbers(minus),
+            "color": colour,
+            "thickness": 2.5,
+            "width": 4,
+        },
+    }
+
+
+def _describe(title: str, rows: list[dict[str, Any]]) -> str:
+    parts = []
+    for row in rows:
+        if row["stat"] == "avg" and _finite(row["twin"]):
+            error = f" ({row['error_pct']:+.1f} %)" if _finite(row["error_pct"]) else ""
+            parts.append(
+                f"{short(row['counter'])}, {row['condition']}: paper {human(row['published'])}, twin {human(row['twin'])} {row['unit']}{error}, {row['role']}"
+            )
+    return f"{title}. {'; '.join(parts)}." if parts else f"{title}."

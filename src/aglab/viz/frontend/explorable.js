@@ -1,0 +1,191 @@
+// An explorable: controls, a read-out, curves over time for one setting, and results along one parameter.
+const DASHES = ["solid", "dash", "dot", "dashdot"];
+
+aglab.kinds.explorable = function (block, model) {
+  const spec = specOf(block);
+  const source = model ? kernelSource(spec, model) : surfaceSource(spec);
+  const body = block.querySelector(".aglab-body");
+  const defaults = spec.parameters.map((parameter) => parameter.index);
+  const state = { at: defaults.slice(), first: null, now: null, curve: null, busy: false, again: false, timer: null };
+  const view = build(body, spec, state, moved);
+
+  function moved() {
+    if (state.busy) { state.again = true; return; }
+    state.busy = true;
+    const at = state.at.slice();
+    source([at], true).then((answer) => {
+      state.now = { at, outputs: answer.outputs[0], series: answer.series[0] };
+      state.first = state.first || state.now;
+      view.readout(state);
+      view.time(state);
+      if (model) { clearTimeout(state.timer); state.timer = setTimeout(curve, 200); } else { return curve(); }
+      return null;
+    }).catch(view.failed).finally(() => {
+      state.busy = false;
+      if (state.again) { state.again = false; moved(); }
+    });
+  }
+
+  function curve() {
+    const axis = spec.parameters.findIndex((parameter) => parameter.key === spec.curve.over);
+    const count = spec.parameters[axis].values.length;
+    const stride = Math.max(1, Math.ceil(count / 16));
+    const steps = [...Array(count).keys()].filter((step) => step % stride === 0 || step === count - 1);
+    const at = state.at.slice();
+    const points = steps.map((step) => at.map((position, place) => (place === axis ? step : position)));
+    return source(points, false).then((answer) => {
+      state.curve = { steps, axis, outputs: answer.outputs };
+      view.curve(state);
+    }).catch(view.failed);
+  }
+
+  moved();
+};
+
+function build(body, spec, state, moved) {
+  const controls = make("div", { class: "aglab-controls", role: "group", "aria-label": "Parameters" });
+  const cards = make("div", { class: "aglab-cards", role: "status", "aria-live": "polite" });
+  const timePlot = make("div", { class: "aglab-plot" });
+  const curvePlot = make("div", { class: "aglab-plot" });
+  const timeAlt = make("p", { class: "aglab-alt" });
+  const figures = make("div", { class: "aglab-pair" },
+    make("figure", { "aria-label": "Over time, at this setting" }, make("p", { class: "aglab-subtitle" }, "Over time, at this setting"), timeAlt, timePlot),
+    make("figure", { "aria-label": "Along one parameter" }, make("p", { class: "aglab-subtitle" }, `Along ${overOf(spec).label}`), curvePlot));
+  if (!spec.series.length) { figures.firstChild.hidden = true; }
+  const reset = make("button", { type: "button", class: "aglab-button" }, "Back to the start");
+  const setters = spec.parameters.map((parameter, axis) => control(controls, parameter, (position) => {
+    state.at[axis] = position;
+    moved();
+  }));
+  reset.addEventListener("click", () => {
+    spec.parameters.forEach((parameter, axis) => { state.at[axis] = parameter.index; setters[axis](parameter.index); });
+    moved();
+  });
+  controls.append(reset);
+  body.replaceChildren(controls, cards, figures, make("p", { class: "aglab-note" }, noteOf(spec)));
+  return {
+    readout: (current) => readout(cards, spec, current),
+    time: (current) => { timeAlt.textContent = timeText(spec, current); draw(timePlot, timeChart(spec, current)); },
+    curve: (current) => draw(curvePlot, curveChart(spec, current)),
+    failed: (error) => { cards.replaceChildren(make("p", { class: "aglab-wrong" }, error.message)); },
+  };
+}
+
+const overOf = (spec) => spec.parameters.find((parameter) => parameter.key === spec.curve.over);
+
+function noteOf(spec) {
+  const origin = spec.live ? "computed by this notebook's kernel" : "computed when the book was built, one engine run for each position of the sliders";
+  return `${spec.label}; ${origin}.`;
+}
+
+// One slider or choice; returns a function that moves it.
+function control(parent, parameter, changed) {
+  const id = unique("parameter");
+  const shown = make("output", { for: id, class: "aglab-value" });
+  const label = make("label", { for: id }, parameter.label);
+  const help = parameter.help ? make("p", { class: "aglab-help", id: `${id}-help` }, parameter.help) : null;
+  const described = help ? { "aria-describedby": `${id}-help` } : {};
+  let input;
+  if (parameter.kind === "choice") {
+    input = make("select", { id, ...described }, ...parameter.texts.map((text, place) => make("option", { value: String(place) }, text)));
+  } else {
+    input = make("input", { id, type: "range", min: "0", max: String(parameter.values.length - 1), step: "1", ...described });
+  }
+  const set = (position) => {
+    input.value = String(position);
+    shown.textContent = parameter.kind === "choice" ? "" : parameter.texts[position];
+    input.setAttribute("aria-valuetext", parameter.texts[position]);
+    if (parameter.kind === "choice") { input.removeAttribute("aria-valuetext"); }
+  };
+  input.addEventListener("input", () => { const position = Number(input.value); set(position); changed(position); });
+  set(parameter.index);
+  parent.append(make("div", { class: "aglab-control" }, make("div", { class: "aglab-control-head" }, label, shown), input, help));
+  return set;
+}
+
+function readout(cards, spec, state) {
+  const moved = state.now !== state.first && state.now.at.some((position, axis) => position !== state.first.at[axis]);
+  cards.replaceChildren(...spec.outputs.map((output, place) => {
+    const value = state.now.outputs[place] / output.divisor;
+    const start = state.first.outputs[place] / output.divisor;
+    const share = start !== 0 ? 100 * (value - start) / Math.abs(start) : null;
+    const change = moved && share !== null ? `${share >= 0 ? "+" : "−"}${human(Math.abs(share))} % from the start` : moved ? `start: ${human(start)}` : " ";
+    return make("div", { class: "aglab-card", title: output.help || "" },
+      make("span", { class: "aglab-card-name" }, output.label),
+      make("span", { class: "aglab-card-value" }, human(value), make("small", {}, ` ${output.unit}`)),
+      make("span", { class: "aglab-card-change" }, change));
+  }));
+}
+
+function timeText(spec, state) {
+  const said = spec.series.map((item, place) => {
+    const values = state.now.series[place].map((value) => value / item.divisor);
+    return `${item.label} from ${human(Math.min(...values))} to ${human(Math.max(...values))} ${item.unit}`;
+  });
+  return `${said.join("; ")}. ${spec.label}`;
+}
+
+// Panels on one shared horizontal axis, titles above each: the twin of aglab.viz.panels.
+function panels(titles, xTitle, label, panelPx) {
+  const gap = 44;
+  const inner = panelPx * titles.length + gap * (titles.length - 1);
+  const axis = { gridcolor: "@grid", linecolor: "@axis", zerolinecolor: "@grid", tickfont: { color: "@muted" }, fixedrange: true };
+  const note = { xref: "paper", yref: "paper", x: 0, xanchor: "left", yanchor: "bottom", showarrow: false };
+  const layout = {
+    height: inner + 58 + 74, margin: { l: 8, r: 12, t: 58, b: 74 }, font: { color: "@ink", size: 12 },
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified", dragmode: false,
+    hoverlabel: { bgcolor: "@paper", bordercolor: "@axis", font: { color: "@ink" } },
+    legend: { orientation: "h", x: 0, xanchor: "left", y: -50 / inner, yanchor: "top", bgcolor: "rgba(0,0,0,0)" },
+    annotations: [{ ...note, text: label, y: 1, yshift: 24, font: { size: 11, color: "@muted" } }], shapes: [],
+  };
+  titles.forEach((title, index) => {
+    const top = 1 - index * (panelPx + gap) / inner;
+    layout[`yaxis${index ? index + 1 : ""}`] = { ...axis, domain: [Math.max(0, top - panelPx / inner), top], rangemode: "tozero", automargin: true, nticks: 5 };
+    layout.annotations.push({ ...note, text: title, y: top, yshift: 4, font: { size: 13, color: "@ink" } });
+  });
+  layout.xaxis = { ...axis, title: { text: xTitle, standoff: 6 }, anchor: `y${titles.length > 1 ? titles.length : ""}`, showgrid: false };
+  return layout;
+}
+
+const axisName = (index) => `y${index ? index + 1 : ""}`;
+
+function timeChart(spec, state) {
+  const layout = panels(spec.series.map((item) => `${item.label} (${item.unit})`), "seconds", spec.label, 120);
+  const moved = state.now !== state.first;
+  const traces = [];
+  spec.series.forEach((item, place) => {
+    const line = (values, extra) => ({
+      type: "scatter", mode: "lines", x: spec.time, y: values.map((value) => value / item.divisor), yaxis: axisName(place),
+      hovertemplate: `%{y:,.3~s} ${item.unit}`, showlegend: place === 0 && moved, ...extra });
+    if (moved) {
+      traces.push(line(state.first.series[place], { name: "start", legendgroup: "start", line: { color: "@muted", width: 1.2, dash: "dot" } }));
+    }
+    traces.push(line(state.now.series[place], { name: "this setting", legendgroup: "now", line: { color: `@s${place}`, width: 1.8 } }));
+  });
+  return { data: traces, layout };
+}
+
+function curveChart(spec, state) {
+  const over = spec.parameters[state.curve.axis];
+  const shown = spec.curve.outputs.map((key) => spec.outputs.findIndex((output) => output.key === key));
+  const layout = panels(shown.map((place) => `${spec.outputs[place].label} (${spec.outputs[place].unit})`), over.label, spec.label, 120);
+  layout.showlegend = false;
+  layout.hovermode = "closest";
+  layout.xaxis = { ...layout.xaxis, type: "category", tickangle: 0, nticks: 8, automargin: true };
+  const texts = state.curve.steps.map((step) => over.texts[step]);
+  const here = over.texts[state.now.at[state.curve.axis]];
+  const traces = [];
+  shown.forEach((place, index) => {
+    const output = spec.outputs[place];
+    traces.push({
+      type: "scatter", mode: "lines+markers", x: texts, y: state.curve.outputs.map((values) => values[place] / output.divisor),
+      yaxis: axisName(index), line: { color: `@s${index}`, width: 2, dash: DASHES[index % 4] }, marker: { size: 6 },
+      hovertemplate: `%{x}: %{y:,.3~s} ${output.unit}<extra></extra>` });
+    if (texts.includes(here)) {
+      traces.push({
+        type: "scatter", mode: "markers", x: [here], y: [state.now.outputs[place] / output.divisor], yaxis: axisName(index), hoverinfo: "skip",
+        marker: { size: 15, color: "rgba(0,0,0,0)", line: { width: 2.5, color: "@ink" } } });
+    }
+  });
+  return { data: traces, layout };
+}
