@@ -22,9 +22,9 @@ class Limits:
     login_bytes: int = 131071
     message_bytes: int = 64 * 1024 * 1024
     parameters: int = 2100
-    calls_per_message: int = 10000
+    calls_per_message: int = 100_000
     columns: int = 4096
-    name_characters: int = 1024
+    bulk_rows: int = 1_000_000
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

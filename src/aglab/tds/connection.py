@@ -6,14 +6,32 @@ Use::
     for event in conn.receive(data_from_socket): ...
     conn.send(effect); conn.end_response()
     socket.write(conn.data_to_send())
+
+A client has one request under way at a time. What it may send next is a matter of the connection's phase; anything else
+closes the connection, and :meth:`ServerConnection.receive` says so with :class:`~aglab.tds.events.Closed` instead of raising.
+Waiting (for a login that never comes, for a reader that is slow) is the caller's: only it has a clock and a socket.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
+from aglab.core.errors import UsageError
+from aglab.tds import constants as c
+from aglab.tds import tokens
 from aglab.tds.config import ServerConfig
-from aglab.tds.events import Event, LoginRequest
+from aglab.tds.errors import ProtocolError, RequestRefused
+from aglab.tds.events import Attention, Closed, Event, LoginRequest
+from aglab.tds.framing import Message, PacketReader, PacketWriter
+from aglab.tds.login import Prelogin, choose_encryption, parse_login, parse_prelogin, prelogin_answer
+from aglab.tds.requests import parse_batch, parse_bulk, parse_rpc, parse_transaction
+from aglab.tds.response import Response
+from aglab.tds.tls import TlsLayer
+
+FIRST, STRICT_HANDSHAKE, PRELOGIN, HANDSHAKE, LOGIN, DECIDING, READY, CLOSED = range(8)
+PHASES = ("first byte", "strict handshake", "PRELOGIN", "TLS handshake", "LOGIN7", "login decision", "requests", "closed")
+PACKET_SIZE_MIN, PACKET_SIZE_MAX, PACKET_SIZE_DEFAULT = 512, 32767, 4096
 
 
 class ServerConnection:
@@ -23,67 +41,380 @@ class ServerConnection:
     ----------
     login : LoginRequest or None
     encrypted : bool
-        Whether requests travel encrypted now (sys.dm_exec_connections.encrypt_option).
+        Whether requests travel encrypted (sys.dm_exec_connections.encrypt_option).
     packet_size : int
         Negotiated bytes of a packet.
-    bytes_received, bytes_sent, packets_received, packets_sent : int
+    bytes_received, bytes_sent : int
+        As the socket counts them.
+    transaction : int
+        Descriptor of the open transaction as the client was told, 0 for none.
     """
 
     def __init__(self, config: ServerConfig, spid: int = 51) -> None:
         self.config = config
-        self.spid = spid
         self.login: LoginRequest | None = None
         self.encrypted = False
         self.packet_size = config.packet_size
-        self.bytes_received = self.bytes_sent = self.packets_received = self.packets_sent = 0
+        self.bytes_received = self.bytes_sent = 0
+        self.transaction = 0
+        self._transactions = 0
+        self._phase = FIRST
+        self._reader = PacketReader(config.limits.packet_bytes, config.limits.prelogin_bytes)
+        self._writer = PacketWriter(PACKET_SIZE_DEFAULT, spid)
+        self._raw_out: list[bytes] = []
+        self._tls: TlsLayer | None = None
+        self._tls_active = False
+        self._handshake_bytes = 0
+        self._login_only = False
+        self._response: Response | None = None
+        self._calls_left = 0
+        self._attention = False
+        self._reset_owed = 0
+        self._events: list[Event] = []
+
+    # --- what the caller asks -----------------------------------------------------------------------------------------
+
+    @property
+    def spid(self) -> int:
+        """Session number in packet headers."""
+        return self._writer.spid
+
+    @spid.setter
+    def spid(self, value: int) -> None:
+        self._writer.spid = value
 
     @property
     def busy(self) -> bool:
         """Whether a request waits for ``end_response``."""
-        raise NotImplementedError
+        return self._response is not None
 
     @property
     def closed(self) -> bool:
         """Whether the connection is over."""
-        raise NotImplementedError
+        return self._phase == CLOSED
+
+    @property
+    def packets_received(self) -> int:
+        """Packets from the client (num_reads)."""
+        return self._reader.packets
+
+    @property
+    def packets_sent(self) -> int:
+        """Packets to the client (num_writes)."""
+        return self._writer.packets
+
+    @property
+    def tds_version(self) -> int:
+        """The version spoken, as LOGIN7 gives it: the client's, at most 7.4 (or 8.0)."""
+        asked = self.login.tds_version if self.login else c.TDS74
+        return asked if asked == c.TDS80 else min(asked, c.TDS74)
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that ``data_to_send`` would return: stop producing rows while this is large."""
-        raise NotImplementedError
+        """Bytes that are encoded and not yet taken: stop producing rows while this is large."""
+        return self._writer.pending + sum(map(len, self._raw_out))
+
+    def data_to_send(self) -> bytes:
+        """Bytes to write to the socket now: complete packets (see ``flush``)."""
+        data = self._writer.take()
+        if data and self._tls_active and self._tls is not None:
+            data = self._tls.encrypt(data)
+        if self._raw_out:
+            data = b"".join(self._raw_out) + data
+            self._raw_out.clear()
+        self.bytes_sent += len(data)
+        return data
+
+    # --- bytes in -----------------------------------------------------------------------------------------------------
 
     def receive(self, data: bytes) -> list[Event]:
         """Take bytes from the socket (``b""`` is end of file). Never raises for what a peer sent: see ``Closed``."""
-        raise NotImplementedError
+        if self._phase == CLOSED:
+            return []
+        if not data:
+            self._close("")
+        else:
+            self.bytes_received += len(data)
+            try:
+                self._feed(data)
+            except ProtocolError as error:
+                self._close(error.message)
+        events, self._events = self._events, []
+        return events
 
-    def data_to_send(self) -> bytes:
-        """Bytes to write to the socket now (complete packets; see ``flush``)."""
-        raise NotImplementedError
+    def _close(self, reason: str) -> None:
+        if self._tls is not None and not self._tls.established:
+            self._raw_out.append(self._wrap(self._tls.pending_output()))
+        self._phase = CLOSED
+        self._response = None
+        self._events.append(Closed(reason))
+
+    def _feed(self, data: bytes) -> None:
+        if self._phase == FIRST:
+            self._begin(data[0])
+        if self._phase == STRICT_HANDSHAKE:
+            self._raw_out.append(self._shake(data))
+            if not self._tls_active:
+                return
+            self._phase = PRELOGIN
+            data = b""
+        if self._tls_active and self._tls is not None:
+            data = self._tls.decrypt(data)
+        self._reader.feed(data)
+        while self._phase != CLOSED:
+            if self._phase == HANDSHAKE:
+                if not self._handshake_packet():
+                    return
+                continue
+            message = self._reader.next_message()
+            if message is None:
+                return
+            self._message(message)
+
+    def _begin(self, first: int) -> None:
+        if first != c.TLS_HANDSHAKE_RECORD:
+            self._phase = PRELOGIN
+        elif self.config.strict_context is None:
+            raise ProtocolError("the client asks for TDS 8 (strict encryption), which this node does not offer")
+        else:
+            self._tls = TlsLayer(self.config.strict_context)
+            self._phase = STRICT_HANDSHAKE
+
+    def _shake(self, data: bytes) -> bytes:
+        assert self._tls is not None
+        self._handshake_bytes += len(data)
+        if self._handshake_bytes > self.config.limits.handshake_bytes:
+            raise ProtocolError(f"TLS handshake of more than {self.config.limits.handshake_bytes} bytes")
+        answer = self._tls.handshake(data)
+        if self._tls.established:
+            self._tls_active = self.encrypted = True
+        return answer
+
+    def _handshake_packet(self) -> bool:
+        """Feed one packet of the handshake inside TDS; false until more bytes come."""
+        assert self._tls is not None
+        packet = self._reader.next_packet()
+        if packet is None:
+            return False
+        kind, _status, body = packet
+        if kind != c.PRELOGIN:
+            raise ProtocolError(f"packet of type {kind} during the TLS handshake")
+        self._raw_out.append(self._wrap(self._shake(body)))
+        if self._tls_active:
+            self._expect_login()
+            self._reader.feed(self._tls.decrypt(self._reader.take_raw()))
+        return True
+
+    def _wrap(self, data: bytes) -> bytes:
+        """Handshake bytes in packets of type PRELOGIN; as they are for a strict client."""
+        if self._phase != HANDSHAKE:
+            return data
+        size = PACKET_SIZE_DEFAULT - c.HEADER_BYTES
+        parts = [data[i : i + size] for i in range(0, len(data), size)]
+        return b"".join(
+            struct.pack(">BBHHBB", c.PRELOGIN, i == len(parts) - 1, len(part) + c.HEADER_BYTES, 0, i & 0xFF, 0) + part
+            for i, part in enumerate(parts)
+        )
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def _message(self, message: Message) -> None:
+        if self._phase == READY:
+            self._request(message)
+        elif self._phase == PRELOGIN and message.type == c.PRELOGIN:
+            self._answer_prelogin(parse_prelogin(message.payload))
+        elif message.type == c.LOGIN7 and self._phase in (PRELOGIN, LOGIN):
+            if self._phase == PRELOGIN and not self._may_skip_prelogin():
+                raise ProtocolError("LOGIN7 without PRELOGIN")
+            self._take_login(message.payload)
+        else:
+            raise ProtocolError(f"message of type {message.type} while {PHASES[self._phase]} is due")
+
+    def _may_skip_prelogin(self) -> bool:
+        return self.encrypted or (self.config.allow_plain and not self.config.force_encryption)
+
+    def _answer_prelogin(self, asked: Prelogin) -> None:
+        if self.encrypted:  # strict: the answer to the wish is not read
+            choice, refusal = c.ENCRYPT_ON, ""
+        else:
+            choice, refusal = choose_encryption(asked.encryption, self.config)
+        self._writer.write(prelogin_answer(self.config, asked, choice))
+        self._writer.end_message()
+        if refusal:
+            raise ProtocolError(refusal)
+        if self.encrypted or choice == c.ENCRYPT_NOT_SUP:
+            self._expect_login()
+            return
+        assert self.config.tls_context is not None
+        self._raw_out.append(self._writer.take())
+        self._tls = TlsLayer(self.config.tls_context)
+        self._login_only = choice == c.ENCRYPT_OFF
+        self._phase = HANDSHAKE
+
+    def _expect_login(self) -> None:
+        self._phase = LOGIN
+        self._reader.message_bytes_max = self.config.limits.login_bytes
+
+    def _take_login(self, payload: bytes) -> None:
+        self.login = parse_login(payload, self._tls_active)
+        if self._login_only:
+            self._tls_active = self.encrypted = False
+        self._phase = DECIDING
+        self._events.append(self.login)
+
+    def _request(self, message: Message) -> None:
+        if message.type == c.ATTENTION:
+            if not self._attention:
+                self._attention = True
+                self._events.append(Attention(idle=self._response is None))
+            return
+        if self._response is not None:
+            raise ProtocolError(f"message of type {message.type} while a request runs (multiple active result sets are off)")
+        if message.status & c.IGNORE_MESSAGE:
+            self._writer.write(tokens.done(c.TOKEN_DONE, c.DONE_ERROR, c.COMMAND_OTHER, 0))
+            self._writer.end_message()
+            return
+        asked = (message.status & (c.RESET_CONNECTION | c.RESET_CONNECTION_SKIP_TRAN)) or self._reset_owed
+        keep = bool(asked & c.RESET_CONNECTION_SKIP_TRAN)
+        reset = bool(asked)
+        kind = _KINDS.get(message.type)
+        if kind is None:
+            raise ProtocolError(f"message of type {message.type} is not a request")
+        self._response = self._respond(kind, reset)
+        self._calls_left = 0
+        try:
+            events = self._parse(message, reset, keep)
+        except RequestRefused as refusal:
+            self._reset_owed = asked
+            self._refuse(refusal)
+            return
+        self._reset_owed = 0
+        if kind == "rpc":
+            self._calls_left = len(events) - 1
+            self._response.more = self._calls_left > 0
+        self._events.extend(events)
+
+    def _parse(self, message: Message, reset: bool, keep: bool) -> list[Event]:
+        limits = self.config.limits
+        if message.type == c.SQL_BATCH:
+            return [parse_batch(message.payload, reset, keep)]
+        if message.type == c.RPC:
+            return list(parse_rpc(message.payload, limits, reset, keep))
+        if message.type == c.TRANSACTION_MANAGER:
+            return [parse_transaction(message.payload, reset, keep)]
+        return [parse_bulk(message.payload, limits)]
+
+    def _refuse(self, refusal: RequestRefused) -> None:
+        assert self._response is not None
+        self._response.error(refusal.number, refusal.severity, refusal.state, refusal.message)
+        self.end_response()
+
+    # --- the login's answer -------------------------------------------------------------------------------------------
+
+    def _deciding(self) -> LoginRequest:
+        if self._phase != DECIDING or self.login is None:
+            raise UsageError("no login waits for an answer", "answer each LoginRequest once")
+        return self.login
 
     def accept_login(self, database: str = "master", language: str = "us_english") -> None:
-        """LOGINACK, ENVCHANGEs (database, collation, language, packet size), the two INFOs, DONE."""
-        raise NotImplementedError
+        """Let the client in: ENVCHANGEs (database, collation, language, packet size), the two INFOs, LOGINACK, DONE."""
+        login = self._deciding()
+        write, name = self._writer.write, self.config.server_name
+        write(tokens.envchange_text(c.ENV_DATABASE, database, "master"))
+        write(tokens.message(5701, 2, 0, f"Changed database context to '{database}'.", name, "", 1))
+        write(tokens.envchange_bytes(c.ENV_COLLATION, c.COLLATION, b""))
+        write(tokens.envchange_text(c.ENV_LANGUAGE, language, ""))
+        write(tokens.message(5703, 1, 0, f"Changed language setting to {language}.", name, "", 1))
+        write(tokens.login_ack(self.tds_version, self.config.program_name, self.config.version))
+        wish = login.packet_size or self.config.packet_size
+        self.packet_size = min(max(wish, PACKET_SIZE_MIN), PACKET_SIZE_MAX)
+        write(tokens.envchange_text(c.ENV_PACKET_SIZE, str(self.packet_size), str(PACKET_SIZE_DEFAULT)))
+        if c.FEATURE_UTF8 in login.features:
+            write(tokens.feature_ack({c.FEATURE_UTF8: b"\x01"}))
+        self._end_login()
+        self._writer.packet_size = self.packet_size
+        self._reader.message_bytes_max = self.config.limits.message_bytes
+        self._phase = READY
 
     def route(self, host: str, port: int) -> None:
-        """Accept the login and send the client to another node (ENVCHANGE 20, read-only routing)."""
-        raise NotImplementedError
+        """Send the client to another node (ENVCHANGE 20, read-only routing); the connection is then over."""
+        self._deciding()
+        if not 0 < port < 65536 or not host:
+            raise UsageError(f"routing target {host!r}:{port} needs a host and a port of 1 to 65535")
+        self._writer.write(tokens.login_ack(self.tds_version, self.config.program_name, self.config.version))
+        self._writer.write(tokens.envchange_routing(host, port))
+        self._end_login()
+        self._phase = CLOSED
 
     def reject_login(self, *messages: Any) -> None:
-        """Send error messages (effect ``Message``: number, severity, state, text) and close; state ``closed`` follows."""
-        raise NotImplementedError
+        """Send error messages (effects ``Message``: number, severity, state, text) and close; ``closed`` is true after."""
+        self._deciding()
+        for m in messages:
+            self._writer.write(tokens.message(m.number, m.state, m.severity, m.text, self.config.server_name, "", 1))
+        self._writer.write(tokens.done(c.TOKEN_DONE, c.DONE_ERROR, 0, 0))
+        self._writer.end_message()
+        self._phase = CLOSED
+
+    def _end_login(self) -> None:
+        self._writer.write(tokens.done(c.TOKEN_DONE, 0, 0, 0))
+        self._writer.end_message()
+
+    # --- effects out --------------------------------------------------------------------------------------------------
+
+    def _respond(self, kind: str, reset: bool) -> Response:
+        return Response(self._writer.write, kind, self.tds_version, self.config.server_name, self._descriptor, reset)
+
+    def _descriptor(self, kind: str) -> bytes:
+        """The transaction descriptor of an ENVCHANGE that came without one."""
+        if kind == "begin_tran":
+            self._transactions += 1
+            self.transaction = (self.spid << 32) | self._transactions
+            return struct.pack("<Q", self.transaction)
+        ended, self.transaction = self.transaction, 0
+        return struct.pack("<Q", ended)
+
+    def _running(self, action: str) -> Response:
+        if self._response is None:
+            raise UsageError(f"{action}: no request is running", "call it once for each request, before end_response")
+        return self._response
 
     def send(self, effect: Any) -> None:
         """Encode one effect (Columns, Rows, Done, Message, EnvChange, ReturnStatus, ReturnValue) of the running request."""
-        raise NotImplementedError
+        self._running("send").send(effect)
 
     def flush(self) -> None:
-        """Make what was sent so far visible in ``data_to_send`` though no packet is full (RAISERROR WITH NOWAIT, progress)."""
-        raise NotImplementedError
+        """Make what was sent so far visible in ``data_to_send`` though no packet is full (RAISERROR WITH NOWAIT)."""
+        self._running("flush")
+        self._writer.flush()
 
     def end_response(self) -> None:
-        """The running request is over: final DONE/DONEPROC, end of message (or the next call of the same message)."""
-        raise NotImplementedError
+        """The running request (or call of a message) is over. An error of severity 20 or more also ends the connection."""
+        response = self._running("end_response")
+        response.finish()
+        if self._calls_left and not response.fatal:
+            self._calls_left -= 1
+            self._response = self._respond("rpc", False)
+            self._response.more = self._calls_left > 0
+            return
+        self._finish_message()
+        if response.fatal:
+            self._phase = CLOSED
+
+    def _finish_message(self) -> None:
+        self._writer.end_message()
+        self._response = None
+        self._calls_left = 0
 
     def acknowledge_attention(self) -> None:
-        """End a broken response, if any, and send DONE_ATTN."""
-        raise NotImplementedError
+        """End the request that the attention broke, if one still runs, and send DONE_ATTN in a message of its own."""
+        if not self._attention:
+            raise UsageError("no attention waits for an answer", "answer each Attention once")
+        if self._response is not None:
+            self._response.break_off()
+            self._finish_message()
+        self._attention = False
+        self._writer.write(tokens.done(c.TOKEN_DONE, c.DONE_ATTN, c.COMMAND_OTHER, 0))
+        self._writer.end_message()
+
+
+_KINDS = {c.SQL_BATCH: "batch", c.RPC: "rpc", c.TRANSACTION_MANAGER: "transaction", c.BULK_LOAD: "bulk"}

@@ -116,7 +116,7 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection is over: send what ``data_to_send`` still holds, then close the socket. ``reason`` is empty at end of file."""
+    """The connection is over: send what ``data_to_send`` still holds, close the socket. No ``reason``: end of file."""
 
     reason: str = ""
 

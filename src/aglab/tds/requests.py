@@ -1,0 +1,218 @@
+"""Requests of a logged-in client: SQL batch, RPC, transaction manager, bulk load (MS-TDS 2.2.6.1, .6, .7, .9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aglab.core.sqltypes import Column
+from aglab.tds.config import Limits
+from aglab.tds.constants import PROCEDURES, TOKEN_COLMETADATA, TOKEN_DONE, TOKEN_ROW, TRANSACTION_KINDS
+from aglab.tds.cursor import Cursor
+from aglab.tds.decode import TypeReader, read_type
+from aglab.tds.errors import ProtocolError, RequestRefused
+from aglab.tds.events import BulkLoad, Rpc, RpcParam, SqlBatch, TransactionRequest
+
+TRANSACTION_DESCRIPTOR = 2
+HEADERS_MAX = 3
+SEPARATOR = 0xFF
+SEPARATOR_71 = 0x80
+NO_EXECUTE = 0xFE
+PROC_NAME_CHARACTERS_MAX = 523  # 1046 bytes
+BY_REFERENCE, DEFAULT_VALUE, ENCRYPTED = 0x01, 0x02, 0x08
+ISOLATION_MAX = 5
+
+
+def read_headers(cursor: Cursor) -> int:
+    """Skip ALL_HEADERS; the transaction descriptor it carries, or 0."""
+    total = cursor.u32()
+    if not 4 <= total <= cursor.end:
+        raise ProtocolError(f"{cursor.what} ALL_HEADERS of {total} bytes in a message of {cursor.end}")
+    descriptor = 0
+    count = 0
+    while cursor.position < total:
+        start = cursor.position
+        length, kind = cursor.u32(), cursor.u16()
+        count += 1
+        if length < 6 or start + length > total or count > HEADERS_MAX:
+            raise ProtocolError(f"{cursor.what} header {count} of type {kind} and {length} bytes does not fit ALL_HEADERS")
+        if kind == TRANSACTION_DESCRIPTOR:
+            if length < 18:
+                raise ProtocolError(f"{cursor.what} transaction descriptor header of {length} bytes")
+            descriptor = cursor.u64()
+        cursor.position = start + length
+    return descriptor
+
+
+def parse_batch(payload: bytes, reset: bool, keep: bool) -> SqlBatch:
+    """SQL batch: headers, then UTF-16 text."""
+    cursor = Cursor(payload, "SQL batch")
+    descriptor = read_headers(cursor)
+    if cursor.remaining & 1:
+        raise ProtocolError("SQL batch text has an odd number of bytes")
+    text = payload[cursor.position :].decode("utf-16-le", "surrogatepass")
+    return SqlBatch(text, reset=reset, reset_keep_transaction=keep, transaction=descriptor)
+
+
+def parse_rpc(payload: bytes, limits: Limits, reset: bool, keep: bool) -> list[Rpc]:
+    """The calls of an RPC message. Refused as a whole where one parameter has a type that is not carried."""
+    cursor = Cursor(payload, "RPC")
+    descriptor = read_headers(cursor)
+    calls: list[Rpc] = []
+    while cursor.remaining:
+        if len(calls) >= limits.calls_per_message:
+            raise RequestRefused(f"An RPC message holds more than {limits.calls_per_message} calls.")
+        name, proc_id, flags, params, executes = _call(cursor, limits)
+        if not executes:
+            raise RequestRefused(f"Call {len(calls) + 1} of the message ({name}) is marked as not to be executed.")
+        first = not calls
+        calls.append(
+            Rpc(
+                name,
+                tuple(params),
+                proc_id,
+                with_recompile=bool(flags & 1),
+                no_metadata=bool(flags & 2),
+                reuse_metadata=bool(flags & 4),
+                more=cursor.remaining > 0,
+                reset=reset and first,
+                reset_keep_transaction=keep and first,
+                transaction=descriptor,
+            )
+        )
+    if not calls:
+        raise ProtocolError("RPC message without a call")
+    return calls
+
+
+def _call(cursor: Cursor, limits: Limits) -> tuple[str, int | None, int, list[RpcParam], bool]:
+    """One call: procedure, number, option flags, parameters, whether it is to run (NoExecFlag)."""
+    length = cursor.u16()
+    proc_id: int | None = None
+    if length == 0xFFFF:
+        proc_id = cursor.u16()
+        name = PROCEDURES.get(proc_id, "")
+        if not name:
+            raise RequestRefused(f"Procedure number {proc_id} is unknown.", 2812)
+    else:
+        if not 0 < length <= PROC_NAME_CHARACTERS_MAX:
+            raise ProtocolError(f"RPC procedure name of {length} characters")
+        name = cursor.text(length)
+    flags = cursor.u16()
+    params: list[RpcParam] = []
+    while cursor.remaining:
+        separator = cursor.data[cursor.position]
+        if separator in (SEPARATOR, NO_EXECUTE, SEPARATOR_71):
+            cursor.position += 1
+            return name, proc_id, flags, params, separator != NO_EXECUTE
+        if len(params) >= limits.parameters:
+            raise RequestRefused(
+                "The incoming request has too many parameters. The server supports a maximum of "
+                f"{limits.parameters} parameters. Reduce the number of parameters and resend the request.",
+                8003,
+            )
+        params.append(_parameter(cursor))
+    return name, proc_id, flags, params, True
+
+
+def _parameter(cursor: Cursor) -> RpcParam:
+    name = cursor.b_varchar()
+    status = cursor.u8()
+    if status & ENCRYPTED:
+        raise RequestRefused(f"Parameter {name or '(positional)'} is encrypted; Always Encrypted is not carried.")
+    declared = read_type(cursor)
+    value = declared.read(cursor)
+    return RpcParam(name, declared.type, value, bool(status & BY_REFERENCE), bool(status & DEFAULT_VALUE))
+
+
+def parse_transaction(payload: bytes, reset: bool, keep: bool) -> TransactionRequest:
+    """Transaction manager request. Distributed transactions are refused; an unknown type ends the connection."""
+    cursor = Cursor(payload, "transaction manager")
+    descriptor = read_headers(cursor)
+    kind = cursor.u16()
+    if kind in (0, 1, 6):
+        raise RequestRefused("MSDTC on this server is unavailable: distributed transactions are not carried.", 8501)
+    if kind not in TRANSACTION_KINDS:
+        raise ProtocolError(f"transaction manager request {kind} is unknown")
+    name, isolation, begin_after, begin_name = "", 0, False, ""
+    if kind == 5:
+        isolation, name = cursor.u8(), _name(cursor)
+    elif kind == 9:
+        name = _name(cursor)
+        if not name:
+            raise RequestRefused("A savepoint needs a name.", 3903)
+    else:
+        name = _name(cursor)
+        begin_after = bool(cursor.u8() & 1)
+        if begin_after and cursor.remaining:
+            isolation, begin_name = cursor.u8(), _name(cursor)
+    if isolation > ISOLATION_MAX:
+        raise ProtocolError(f"isolation level {isolation} is unknown")
+    return TransactionRequest(
+        TRANSACTION_KINDS[kind],
+        isolation,
+        name,
+        begin_after,
+        begin_name,
+        reset=reset,
+        reset_keep_transaction=keep,
+        transaction=descriptor,
+    )
+
+
+def _name(cursor: Cursor) -> str:
+    """B_VARBYTE holding UTF-16 text."""
+    data = cursor.take(cursor.u8())
+    return data[: len(data) & ~1].decode("utf-16-le", "surrogatepass")
+
+
+def parse_bulk(payload: bytes, limits: Limits) -> BulkLoad:
+    """Bulk load: COLMETADATA, rows, DONE (which some clients leave out)."""
+    cursor = Cursor(payload, "bulk load")
+    if not cursor.remaining:
+        return BulkLoad((), [])
+    if cursor.u8() != TOKEN_COLMETADATA:
+        raise ProtocolError("bulk load does not begin with COLMETADATA")
+    count = cursor.u16()
+    if count == 0xFFFF or count == 0:
+        return BulkLoad((), [])
+    if count > limits.columns:
+        raise RequestRefused(f"Bulk load of {count} columns exceeds {limits.columns}.")
+    columns, readers = [], []
+    for _ in range(count):
+        column, reader = _bulk_column(cursor)
+        columns.append(column)
+        readers.append(_blob_reader(reader) if reader.is_blob else reader.read)
+    rows: list[tuple[Any, ...]] = []
+    while cursor.remaining:
+        token = cursor.u8()
+        if token == TOKEN_DONE:
+            break
+        if token != TOKEN_ROW:
+            raise ProtocolError(f"token 0x{token:02X} among bulk rows")
+        if len(rows) >= limits.bulk_rows:
+            raise RequestRefused(f"Bulk load of more than {limits.bulk_rows} rows in a batch; use a smaller batch size.")
+        rows.append(tuple([read(cursor) for read in readers]))
+    return BulkLoad(tuple(columns), rows)
+
+
+def _bulk_column(cursor: Cursor) -> tuple[Column, TypeReader]:
+    cursor.u32()
+    flags = cursor.u16()
+    declared = read_type(cursor)
+    if declared.is_blob:
+        for _ in range(cursor.u8()):
+            cursor.us_varchar()
+    return Column(cursor.b_varchar(), declared.type, nullable=bool(flags & 1), identity=bool(flags & 0x10)), declared
+
+
+def _blob_reader(declared: TypeReader) -> Any:
+    """text, ntext and image in rows: a text pointer and a time stamp come first, an empty pointer is NULL."""
+
+    def read(cursor: Cursor) -> Any:
+        pointer = cursor.u8()
+        if pointer == 0:
+            return None
+        cursor.take(pointer + 8)
+        return declared.read(cursor)
+
+    return read
