@@ -364,14 +364,14 @@ class ServerConnection:
     def _respond(self, kind: str, reset: bool) -> Response:
         return Response(self._writer.write, kind, self.tds_version, self.config.server_name, self._descriptor, reset)
 
-    def _descriptor(self, kind: str) -> bytes:
-        """The transaction descriptor of an ENVCHANGE that came without one."""
+    def _descriptor(self, kind: str, given: bytes) -> bytes:
+        """The eight bytes that name a transaction in an ENVCHANGE: those given, or the connection's own count."""
         if kind == "begin_tran":
             self._transactions += 1
-            self.transaction = (self.spid << 32) | self._transactions
+            self.transaction = int.from_bytes(given, "little") or (self.spid << 32) | self._transactions
             return struct.pack("<Q", self.transaction)
         ended, self.transaction = self.transaction, 0
-        return struct.pack("<Q", ended)
+        return given or struct.pack("<Q", ended)
 
     def _running(self, action: str) -> Response:
         if self._response is None:

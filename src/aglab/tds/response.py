@@ -35,7 +35,7 @@ class Response:
     server_name : str
         For ERROR and INFO.
     descriptor : callable
-        The transaction descriptor of a "begin_tran", "commit_tran" or "rollback_tran" that comes without one.
+        Kind ("begin_tran", "commit_tran", "rollback_tran") and descriptor as given (or empty) to the eight bytes to send.
     reset : bool
         Acknowledge RESETCONNECTION first.
 
@@ -53,7 +53,7 @@ class Response:
         kind: str,
         version: int,
         server_name: str,
-        descriptor: Callable[[str], bytes],
+        descriptor: Callable[[str, bytes], bytes],
         reset: bool = False,
     ) -> None:
         self.kind = kind
@@ -145,7 +145,7 @@ class Response:
             self._write(tokens.envchange_text(c.ENV_LANGUAGE, str(effect.new), str(effect.old)))
         elif kind in _TRANSACTION:
             given = effect.new if kind == "begin_tran" else effect.old
-            value = bytes(given) if isinstance(given, bytes) and given else self._descriptor(kind)
+            value = self._descriptor(kind, given if isinstance(given, bytes) else b"")
             new, old = (value, b"") if kind == "begin_tran" else (b"", value)
             self._write(tokens.envchange_bytes(_TRANSACTION[kind], new, old))
         else:
