@@ -1,0 +1,6 @@
+"""The flow engine: throughput, queues and times of a whole cluster over minutes to hours."""
+
+from aglab.engine.flow import Block, Flow
+from aglab.engine.jit import COMPILED
+
+__all__ = ["COMPILED", "Block", "Flow"]

@@ -1,0 +1,88 @@
+"""Numba where it is, plain Python where it is not: one source, the same numbers.
+
+``AGLAB_NUMBA=0`` switches compilation off. Compiled kernels are cached in a folder named by a digest of every kernel
+source: Numba's own cache looks only at the file of the outermost function and would keep stale callees. The folder is
+the user's cache folder, or a temporary one where that cannot be written.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _wanted() -> bool:
+    if os.environ.get("AGLAB_NUMBA", "1").strip().lower() in ("0", "off", "no", "false"):
+        return False
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+COMPILED = _wanted()
+
+
+@functools.cache
+def source_digest() -> str:
+    """A short digest of the engine's sources and of the versions that compile them."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    if COMPILED:
+        import numba
+        import numpy
+
+        digest.update(f"{numba.__version__} {numpy.__version__}".encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A writable folder for compiled kernels."""
+    for base in _candidates():
+        folder = base / "aglab" / "kernels" / source_digest()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = tempfile.TemporaryFile(dir=folder)
+        except (OSError, RuntimeError):
+            continue
+        probe.close()
+        return folder
+    return Path(tempfile.mkdtemp(prefix="aglab-kernels-"))
+
+
+def _candidates() -> list[Path]:
+    chosen = os.environ.get("AGLAB_CACHE_DIR")
+    if chosen:
+        return [Path(chosen)]
+    try:
+        import platformdirs
+
+        user = [Path(platformdirs.user_cache_dir("aglab", appauthor=False))]
+    except (ImportError, RuntimeError, OSError):
+        user = []
+    return [*user, Path(tempfile.gettempdir()) / f"aglab-{os.environ.get('USERNAME') or os.environ.get('USER') or 'user'}"]
+
+
+def kernel(function: F) -> F:
+    """Compile a kernel (nogil, cached); without Numba, the function as it is."""
+    if not COMPILED:
+        return function
+    import numba
+    from numba.core import config
+
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(cache_folder())
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    finally:
+        config.CACHE_DIR = before

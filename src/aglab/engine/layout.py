@@ -1,0 +1,198 @@
+"""Where each number lies in the engine's flat float64 arrays.
+
+``hw[node, H_*]`` machine, ``wl[W_*]`` workload, ``ct[C_*]`` constants and cluster settings, ``st[node, S_*]`` slow state,
+``seg[node, 2, SEGMENTS]`` touches and log position at the last sweep of each segment of hot pages, ``cl[K_*]`` cluster
+state, ``tot[node, T_*]`` totals since the start, ``out[O_*]`` what the last solve found (scratch).
+Units: seconds, bytes, pages, core-seconds unless the name says otherwise.
+"""
+
+from __future__ import annotations
+
+SEGMENTS = 64
+
+# --- hw: one machine
+(
+    H_CORES,
+    H_THREADS,
+    H_SPEED,
+    H_HT_YIELD,
+    H_READ_S,  # busy time of the data volume per page read
+    H_WRITE_S,  # busy time of the data volume per page written
+    H_READ_LAT,  # idle latency of a read
+    H_WRITE_LAT,  # idle latency of a checkpoint write
+    H_LOG_LAT,  # idle latency of a small log write
+    H_LOG_BW,  # sequential log bandwidth, B/s
+    H_NET_BW,
+    H_RTT,
+    H_READS_PER_TX,
+    H_LOG_FILE,  # size of the log file, bytes
+    HW_SIZE,
+) = range(15)
+
+# --- wl: one average transaction
+(
+    W_THINK,
+    W_CPU,
+    W_LOG,
+    W_TOUCHES,
+    W_HOT,
+    W_WRITE_SHARE,
+    W_PAGES_PER_WRITE,
+    W_BATCHES,
+    WL_SIZE,
+) = range(9)
+
+# --- ct: constants and cluster-wide settings
+(
+    C_DATA_WAIT,
+    C_BACKOFF,
+    C_RAMP,
+    C_WRITE_CPU,
+    C_BASE_CPU,
+    C_LOG_TURN,
+    C_LOG_BLOCK,
+    C_LOG_IOS,
+    C_SEND_CPU,
+    C_RECEIVE_CPU,
+    C_REDO_CPU,
+    C_SYNC_OVERHEAD,
+    C_TRANSPORT_CAP,
+    C_REDO_CAP,
+    C_RECOVERY_RATE,
+    C_RECOVERY_INTERVAL,
+    C_NOISE_CV,
+    C_NOISE_TIME,
+    C_WRITE_FLOOR,
+    C_DETECT,
+    CT_SIZE,
+) = range(21)
+
+# --- st: slow state of one node
+(
+    S_LSN,  # end of the log on this node, bytes (hardened)
+    S_SENT,  # how far the primary has sent to this node
+    S_REDONE,
+    S_CONNECTED,
+    S_SUSPENDED,
+    S_SYNC,  # 1 = SYNCHRONOUS_COMMIT
+    S_K,  # checkpoint throttle, pages/s; 0 = none
+    S_TARGET,  # TARGET_RECOVERY_TIME, s; 0 = automatic checkpoints
+    S_TOUCHES,  # touches of hot pages since the start
+    S_POS,  # segment the writer stands at
+    S_LEFT,  # pages left to write in that segment
+    S_SWEPT,  # segments finished in this sweep
+    S_SWEEPING,  # 1 while an automatic or manual checkpoint runs
+    S_MANUAL,  # 1 = a CHECKPOINT statement waits to start
+    S_BEGIN,  # log position at which the running sweep began
+    S_END,  # log position at which the last sweep ended
+    S_RECOVER,  # crash recovery would start here
+    S_BACKUP,  # log is backed up to here
+    S_DEPTH,  # time since the writer began to raise outstanding I/O, s
+    S_REDO_RATE,
+    S_SEND_RATE,
+    S_CPU,  # busy share of logical processors in the last tick
+    S_CHECKPOINTS,
+    ST_SIZE,
+) = range(24)
+
+# --- cl: the cluster
+(K_PRIMARY, K_USERS, K_NOISE, K_X, CL_SIZE) = range(5)
+
+# --- tot: totals of one node
+TOTALS = (
+    "transactions",
+    "batch_requests",
+    "log_bytes_flushed",
+    "log_flushes",
+    "log_flush_wait_ms",
+    "checkpoint_pages",
+    "background_writer_pages",
+    "page_reads",
+    "page_writes",
+    "data_reads",
+    "data_bytes_read",
+    "data_read_stall_ms",
+    "data_writes",
+    "data_bytes_written",
+    "data_write_stall_ms",
+    "log_writes",
+    "log_bytes_written",
+    "log_write_stall_ms",
+    "bytes_sent_to_transport",
+    "bytes_received_from_replica",
+    "log_bytes_received",
+    "redone_bytes",
+    "mirrored_write_transactions",
+    "transaction_delay_ms",
+    "cpu_ms",
+    "pages_dirtied",
+    "response_ms",
+    "wait_ms.WRITELOG",
+    "wait_count.WRITELOG",
+    "wait_ms.HADR_SYNC_COMMIT",
+    "wait_count.HADR_SYNC_COMMIT",
+    "wait_ms.PAGEIOLATCH_SH",
+    "wait_count.PAGEIOLATCH_SH",
+    "wait_ms.SOS_SCHEDULER_YIELD",
+    "wait_count.SOS_SCHEDULER_YIELD",
+)
+(
+    T_TX,
+    T_BATCHES,
+    T_LOG_BYTES,
+    T_LOG_FLUSHES,
+    T_LOG_FLUSH_WAIT,
+    T_CHECKPOINT,
+    T_BACKGROUND,
+    T_PAGE_READS,
+    T_PAGE_WRITES,
+    T_DATA_READS,
+    T_DATA_BYTES_READ,
+    T_DATA_READ_STALL,
+    T_DATA_WRITES,
+    T_DATA_BYTES_WRITTEN,
+    T_DATA_WRITE_STALL,
+    T_LOG_WRITES,
+    T_LOG_BYTES_WRITTEN,
+    T_LOG_STALL,
+    T_SENT,
+    T_RECEIVED_REPLICA,
+    T_RECEIVED,
+    T_REDONE,
+    T_MIRRORED,
+    T_DELAY,
+    T_CPU,
+    T_DIRTIED,
+    T_RESPONSE,
+    T_W_WRITELOG,
+    T_N_WRITELOG,
+    T_W_HADR,
+    T_N_HADR,
+    T_W_PAGE,
+    T_N_PAGE,
+    T_W_SOS,
+    T_N_SOS,
+    TOT_SIZE,
+) = range(36)
+
+# --- out: what a solve found
+(
+    O_CPU_WORK,
+    O_CPU_UTIL,
+    O_CPU_TIME,  # seconds of a transaction on a processor
+    O_CPU_WAIT,
+    O_READ_LAT,
+    O_WRITE_RATE,  # pages/s the data volume takes from the writer
+    O_WRITE_LAT,
+    O_DATA_UTIL,
+    O_LOG_LAT,
+    O_LOG_FLUSHES,
+    O_COMMIT_LOCAL,
+    O_COMMIT,
+    O_REMOTE,  # send + round trip + remote harden + overhead of the slowest synchronous replica
+    O_R,
+    OUT_SIZE,
+) = range(15)
+
+# --- env: what is fixed during one tick on one node
+(E_USERS, E_CPU, E_BG_WORK, E_SEND_WORK, E_WRITE_LIMIT, E_UTIL_STAR, E_NSEND, E_NSYNC, ENV_SIZE) = range(9)

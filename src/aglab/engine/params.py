@@ -1,0 +1,104 @@
+"""From a scenario to the engine's flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aglab.core.units import KIB
+from aglab.engine import layout as at
+from aglab.scenario import Scenario
+
+Array = npt.NDArray[np.float64]
+
+_REDO = {
+    "2014": "redo_bytes_s_2014",
+    "2016 RTM": "redo_bytes_s_2016",
+    "2016": "redo_bytes_s_2017",
+    "2017": "redo_bytes_s_2017",
+    "2019": "redo_bytes_s_2017",
+    "2022": "redo_bytes_s_2022",
+}
+
+
+@dataclass(frozen=True)
+class Params:
+    """The arrays that do not change while a flow runs (``hw``, ``wl``, ``ct`` of :mod:`aglab.engine.layout`)."""
+
+    hw: Array
+    wl: Array
+    ct: Array
+
+
+def build(scenario: Scenario) -> Params:
+    """The parameter arrays of a scenario."""
+    row = machine_row(scenario)
+    return Params(np.tile(row, (len(scenario.replicas), 1)), workload_row(scenario), constants_row(scenario))
+
+
+def machine_row(scenario: Scenario) -> Array:
+    """``hw`` of one node."""
+    profile = scenario.profile
+    hw = np.zeros(at.HW_SIZE)
+    hw[at.H_CORES] = profile.cpu.cores
+    hw[at.H_THREADS] = profile.cpu.threads
+    hw[at.H_SPEED] = profile.cpu.speed
+    hw[at.H_HT_YIELD] = profile.cpu.ht_yield
+    hw[at.H_READ_S] = profile.data.read_s_per_page
+    hw[at.H_WRITE_S] = profile.data.write_s_per_page
+    hw[at.H_READ_LAT] = profile.data.read_latency_us * 1e-6
+    hw[at.H_WRITE_LAT] = profile.data.write_latency_us * 1e-6
+    hw[at.H_LOG_LAT] = profile.log.write_latency_us * 1e-6
+    hw[at.H_LOG_BW] = profile.log.write_bytes_s
+    hw[at.H_NET_BW] = profile.network.bytes_s
+    hw[at.H_RTT] = profile.network.rtt_us * 1e-6
+    hw[at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(profile.memory.buffer_pool_pages)
+    hw[at.H_LOG_FILE] = scenario.settings.log_file_gb * 1e9
+    return hw
+
+
+def workload_row(scenario: Scenario) -> Array:
+    """``wl``: demands of one average transaction."""
+    job = scenario.workload
+    share = 1.0 - job.read_only_share
+    wl = np.zeros(at.WL_SIZE)
+    wl[at.W_THINK] = job.think_us * 1e-6
+    wl[at.W_CPU] = job.cpu_us * 1e-6
+    wl[at.W_LOG] = job.log_bytes_per_tx * share
+    wl[at.W_TOUCHES] = job.page_touches_per_tx * share
+    wl[at.W_HOT] = job.hot_pages
+    wl[at.W_WRITE_SHARE] = share if job.log_bytes_per_tx > 0 else 0.0
+    wl[at.W_PAGES_PER_WRITE] = job.pages_per_checkpoint_write
+    wl[at.W_BATCHES] = job.batches_per_tx
+    return wl
+
+
+def constants_row(scenario: Scenario) -> Array:
+    """``ct``: constants and cluster-wide settings."""
+    value = scenario.constant
+    settings = scenario.settings
+    old = settings.sql_version == "2014"
+    ct = np.zeros(at.CT_SIZE)
+    ct[at.C_DATA_WAIT] = value("data_wait_us") * 1e-6
+    ct[at.C_BACKOFF] = value("backoff_ms_2014" if old else "backoff_ms_2016") * 1e-3
+    ct[at.C_RAMP] = value("checkpoint_ramp_s")
+    ct[at.C_WRITE_CPU] = value("page_write_us") * 1e-6
+    ct[at.C_BASE_CPU] = value("base_cpu_cores")
+    ct[at.C_LOG_TURN] = value("log_turnaround_us") * 1e-6
+    ct[at.C_LOG_BLOCK] = value("log_block_kb") * KIB
+    ct[at.C_LOG_IOS] = min(value("log_outstanding_ios"), value("log_outstanding_kb") / value("log_block_kb"))
+    ct[at.C_SEND_CPU] = value("send_ns_per_byte") * 1e-9
+    ct[at.C_RECEIVE_CPU] = value("receive_ns_per_byte") * 1e-9
+    ct[at.C_REDO_CPU] = value("redo_ns_per_byte") * 1e-9
+    ct[at.C_SYNC_OVERHEAD] = value("sync_overhead_us") * 1e-6
+    ct[at.C_TRANSPORT_CAP] = value("transport_bytes_s_2014" if old else "transport_bytes_s_2016")
+    ct[at.C_REDO_CAP] = value(_REDO[settings.sql_version])
+    ct[at.C_RECOVERY_RATE] = value("redo_bytes_s_2016")
+    ct[at.C_RECOVERY_INTERVAL] = settings.recovery_interval_min * 60 or value("recovery_interval_s")
+    ct[at.C_NOISE_CV] = settings.noise_cv
+    ct[at.C_NOISE_TIME] = value("noise_time_s")
+    ct[at.C_WRITE_FLOOR] = value("writer_floor")
+    ct[at.C_DETECT] = value("failover_detect_s")
+    return ct

@@ -1,0 +1,123 @@
+"""The closed network of one tick: find X with X * R(X) = N.
+
+R(X) = think + CPU time and wait + reads * read latency + write share * commit. X * R(X) never falls with X, so the root
+is unique; it is found by a bracketed secant (Illinois) from the last tick's answer.
+"""
+
+from __future__ import annotations
+
+from aglab.engine.jit import kernel
+from aglab.engine.layout import (
+    C_WRITE_CPU,
+    E_BG_WORK,
+    E_CPU,
+    E_NSEND,
+    E_NSYNC,
+    E_SEND_WORK,
+    E_USERS,
+    H_READ_S,
+    H_READS_PER_TX,
+    O_CPU_TIME,
+    O_CPU_WAIT,
+    O_R,
+    O_READ_LAT,
+    O_WRITE_RATE,
+    W_LOG,
+    W_THINK,
+    W_WRITE_SHARE,
+)
+from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max
+from aglab.engine.machine import cpu, cpu_capacity, data_volume
+
+_STEPS_MAX = 80
+_TOLERANCE = 1e-10
+
+
+@kernel
+def response(x, primary, hw, wl, ct, sync, env, out):
+    """Response time at throughput ``x`` (s); fills ``out``."""
+    here = hw[primary]
+    data_volume(x * here[H_READS_PER_TX], here, ct, env, out)
+    work = x * (env[E_CPU] + env[E_SEND_WORK]) + env[E_BG_WORK] + out[O_WRITE_RATE] * ct[C_WRITE_CPU]
+    cpu(work, env[E_CPU], here, out)
+    share = wl[W_WRITE_SHARE]
+    r = wl[W_THINK] + out[O_CPU_TIME] + out[O_CPU_WAIT] + here[H_READS_PER_TX] * out[O_READ_LAT]
+    if share > 0.0:
+        log_tx = wl[W_LOG] / share
+        r = r + share * commit(x * share, log_tx, env[E_USERS], primary, hw, ct, sync, env, out)
+    out[O_R] = r
+    return r
+
+
+@kernel
+def throughput_max(primary, hw, wl, ct, env):
+    """The least of the stations' limits (tx/s): no solution lies above it."""
+    here = hw[primary]
+    demand = env[E_CPU] + env[E_SEND_WORK]
+    limit = 1e12
+    if demand > 0.0:
+        limit = max(0.0, (cpu_capacity(here) - env[E_BG_WORK]) / demand)
+    if here[H_READS_PER_TX] > 0.0:
+        limit = min(limit, 1.0 / (here[H_READS_PER_TX] * here[H_READ_S]))
+    if wl[W_LOG] > 0.0 and wl[W_WRITE_SHARE] > 0.0:
+        log_max = log_bytes_s_max(here, ct)
+        if env[E_NSYNC] > 0.5:
+            log_max = min(log_max, send_bytes_s_max(primary, env[E_NSEND], hw, ct))
+        limit = min(limit, log_max / wl[W_LOG])
+    return limit
+
+
+@kernel
+def solve(guess, primary, hw, wl, ct, sync, env, out):
+    """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it.
+
+    ``N / R(x)`` falls with x, so the root lies between x and ``N / R(x)`` for any x: that is the first bracket, around
+    ``guess``, the last tick's answer. Returns 0 for no users.
+    """
+    users = env[E_USERS]
+    top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
+    if users <= 0.0 or top <= 0.0:
+        response(0.0, primary, hw, wl, ct, sync, env, out)
+        return 0.0
+    x = guess
+    if not (0.0 < x <= top):
+        x = 0.5 * top
+    y = min(top, users / response(x, primary, hw, wl, ct, sync, env, out))
+    gap = y - x
+    if abs(gap) <= _TOLERANCE * x:
+        return x
+    low = x
+    g_low = gap
+    high = x
+    g_high = gap
+    if gap > 0.0:
+        high = y
+        g_high = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+        if g_high >= 0.0:
+            # only at the top can N / R still exceed x: the slowest limit holds and users queue there
+            out[O_R] = users / y
+            return y
+    else:
+        low = y
+        g_low = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+    side = 0
+    for step in range(_STEPS_MAX):
+        x = (low * g_high - high * g_low) / (g_high - g_low)
+        if not (low < x < high) or step % 8 == 7:
+            x = 0.5 * (low + high)
+        gap = users / response(x, primary, hw, wl, ct, sync, env, out) - x
+        if abs(gap) <= _TOLERANCE * x or high - low <= 1e-14 * high:
+            break
+        if gap > 0.0:
+            low = x
+            g_low = gap
+            if side == 1:
+                g_high = g_high * 0.5
+            side = 1
+        else:
+            high = x
+            g_high = gap
+            if side == -1:
+                g_low = g_low * 0.5
+            side = -1
+    return x

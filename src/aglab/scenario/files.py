@@ -1,0 +1,100 @@
+"""Scenario files: TOML that names a profile and a workload, and says what differs.
+
+``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[hardware.cpu]`` (and the other parts), ``[workload]``
+as a table, ``[constants]`` and ``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``;
+each ``[[timeline]]`` has ``at_s``, an optional ``node`` and the values that change then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aglab.core.errors import UsageError, unknown_name
+from aglab.core.quantity import load_toml
+from aglab.scenario.changes import Change, check_change
+from aglab.scenario.keys import apply_settings
+from aglab.scenario.model import Scenario
+
+_KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline")
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario that a file describes."""
+    return scenario_from(load_toml(path, "scenario"), f"scenario {path.name}", path.parent)
+
+
+def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = None) -> Scenario:
+    """The scenario that a parsed table describes; paths in it are relative to ``folder``."""
+    for key in table:
+        if key not in _KNOWN:
+            raise unknown_name(f"key of {where}", key, _KNOWN)
+    ag = dict(table.get("ag", {}))
+    for key in ag:
+        if key not in ("replicas", "mode"):
+            raise unknown_name(f"key of [ag] in {where}", key, ("replicas", "mode"))
+    job = table.get("workload", "tpcc-like")
+    overrides = {}
+    if isinstance(job, dict):
+        overrides = {f"workload.{key}": value for key, value in job.items() if key != "name"}
+        job = job.get("name", "tpcc-like")
+    scenario = Scenario.default(_named(table.get("profile", "hpe-dl380-gen9-ssd"), folder), 1, _named_workload(job, folder))
+    settings: dict[str, Any] = {**overrides, **_flatten("hardware", table.get("hardware", {}), where)}
+    settings |= {f"settings.{key}": value for key, value in table.get("settings", {}).items()}
+    settings |= {f"constants.{key}": value for key, value in table.get("constants", {}).items()}
+    scenario = apply_settings(scenario, {**ag, **settings})
+    scenario = apply_settings(scenario, table.get("set", {}))
+    scenario = dataclasses.replace(scenario, title=str(table.get("title", "")), database=str(table.get("database", "OLTP")))
+    return dataclasses.replace(scenario, timeline=read_timeline(table.get("timeline", []), scenario.node_names, where))
+
+
+def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Change, ...]:
+    """The timeline in time order, each value checked."""
+    if not isinstance(entries, list):
+        raise UsageError(f"timeline of {where} must be a list of tables", "write [[timeline]] before each entry")
+    changes = []
+    for index, entry in enumerate(entries):
+        values = {key: value for key, value in entry.items() if key not in ("at_s", "node")}
+        at_s = entry.get("at_s")
+        if isinstance(at_s, bool) or not isinstance(at_s, (int, float)) or not 0 <= at_s < 1e9:
+            raise UsageError(
+                f"at_s={at_s!r} must be a time >= 0 s (timeline entry {index + 1} of {where})", "give seconds from the start"
+            )
+        if not values:
+            raise UsageError(f"timeline entry {index + 1} of {where} changes nothing", "add for example k_mb_s = 750")
+        for name, value in values.items():
+            check_change(name, value, entry.get("node"), nodes)
+        changes.append(Change(float(at_s), values, entry.get("node")))
+    return tuple(sorted(changes, key=lambda change: change.at_s))
+
+
+def _named(name: Any, folder: Path | None) -> Any:
+    from aglab.hardware import Profile
+
+    return Profile.load(_resolved(name, folder))
+
+
+def _named_workload(name: Any, folder: Path | None) -> Any:
+    from aglab.workload import Workload
+
+    return Workload.load(_resolved(name, folder))
+
+
+def _resolved(name: Any, folder: Path | None) -> str | Path:
+    if str(name).endswith(".toml") and folder is not None and not Path(str(name)).is_absolute():
+        return folder / str(name)
+    return str(name)
+
+
+def _flatten(prefix: str, table: Any, where: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise UsageError(f"{prefix} of {where} must be a table", f"write [{prefix}]")
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flatten(f"{prefix}.{key}", value, where)
+        else:
+            flat[f"{prefix}.{key}"] = value
+    return flat

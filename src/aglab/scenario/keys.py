@@ -1,0 +1,261 @@
+"""Every input by name: dotted keys made from the declared fields, and the short names people type.
+
+``hardware.<part>.<field>``, ``workload.<field>``, ``settings.<field>``, ``constants.<name>``; short names such as ``k``,
+``cores`` or ``ssds`` stand for one of them or for a small rule. Text from a command line is taken as a number where
+a number is meant.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aglab.core.errors import UsageError, field_error, unknown_name
+from aglab.core.quantity import check_number, constants
+from aglab.hardware import Profile
+from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
+from aglab.workload import Workload
+
+_PARTS = ("cpu", "memory", "data", "log", "network")
+
+ALIASES: dict[str, str] = {
+    "k": "settings.k_mb_s",
+    "users": "settings.users",
+    "target_recovery_s": "settings.target_recovery_s",
+    "recovery_interval_min": "settings.recovery_interval_min",
+    "version": "settings.sql_version",
+    "log_gb": "settings.log_file_gb",
+    "noise": "settings.noise_cv",
+    "tick_s": "settings.tick_s",
+    "sample_s": "settings.sample_s",
+    "duration_s": "settings.duration_s",
+    "warmup_s": "settings.warmup_s",
+    "sockets": "hardware.cpu.sockets",
+    "ghz": "hardware.cpu.ghz",
+    "threads_per_core": "hardware.cpu.threads_per_core",
+    "ht_yield": "hardware.cpu.ht_yield",
+    "ssds": "hardware.data.devices",
+    "data_ssds": "hardware.data.devices",
+    "log_ssds": "hardware.log.devices",
+    "raid": "hardware.data.raid",
+    "data_write_mb_s": "hardware.data.write_mb_s",
+    "data_read_iops": "hardware.data.read_iops",
+    "log_write_us": "hardware.log.write_latency_us",
+    "rtt_us": "hardware.network.rtt_us",
+    "bandwidth_gbit_s": "hardware.network.bandwidth_gbit_s",
+    "warehouses": "workload.warehouses",
+    "cpu_us": "workload.cpu_us",
+    "think_us": "workload.think_us",
+    "log_bytes_per_tx": "workload.log_bytes_per_tx",
+    "page_touches_per_tx": "workload.page_touches_per_tx",
+    "cold_touches_per_tx": "workload.cold_touches_per_tx",
+    "read_only_share": "workload.read_only_share",
+}
+
+
+def _cores(scenario: Scenario, value: Any) -> Scenario:
+    limits = {"unit": "cores", "low": 1, "high": 4096, "meaning": "physical cores of the machine", "integer": True}
+    cores = int(check_number("cores", _as_number(value), limits, "scenario"))
+    cpu = scenario.profile.cpu
+    if cores % cpu.sockets:
+        raise field_error(
+            "cores", cores, f"must be a multiple of the {cpu.sockets} sockets", "hardware.cpu", "or set sockets first"
+        )
+    return _set_field(scenario, "hardware.cpu.cores_per_socket", cores // cpu.sockets)
+
+
+def _hot_pages(scenario: Scenario, value: Any) -> Scenario:
+    limits = {"unit": "pages", "low": 1, "high": 1e12, "meaning": "hot pages of the whole database"}
+    pages = check_number("hot_pages", _as_number(value), limits, "workload")
+    return _set_field(scenario, "workload.hot_pages_per_warehouse", pages / scenario.workload.warehouses)
+
+
+def _memory(scenario: Scenario, value: Any) -> Scenario:
+    limits = {"unit": "GB", "low": 0.25, "high": 65536, "meaning": "max server memory"}
+    size_mb = check_number("memory", _as_number(value), limits, "hardware.memory") * 1024
+    old = scenario.profile.memory
+    memory = dataclasses.replace(old, max_server_memory_mb=size_mb, installed_mb=max(old.installed_mb, size_mb / 0.9))
+    return _with_part(scenario, "memory", memory)
+
+
+def _checkpoint(scenario: Scenario, value: Any) -> Scenario:
+    known = {"automatic": 0.0, "indirect": 60.0}
+    if value not in known:
+        raise unknown_name("checkpoint", str(value), tuple(known))
+    return _set_field(scenario, "settings.target_recovery_s", known[value])
+
+
+def _replicas(scenario: Scenario, value: Any) -> Scenario:
+    limits = {
+        "unit": "replicas",
+        "low": 1,
+        "high": REPLICAS_MAX,
+        "meaning": "replicas in all; 1 is a standalone server",
+        "integer": True,
+    }
+    count = int(check_number("replicas", _as_number(value), limits, "availability group"))
+    mode = scenario.replicas[-1].availability_mode if len(scenario.replicas) > 1 else MODES[0]
+    names = [scenario.replicas[0], *(Replica(f"sql{index + 1}", mode) for index in range(1, count))]
+    return dataclasses.replace(scenario, replicas=tuple(names))
+
+
+def _mode(scenario: Scenario, value: Any) -> Scenario:
+    known = {"sync": MODES[0], "async": MODES[1], **{mode: mode for mode in MODES}}
+    if value not in known:
+        raise unknown_name("mode", str(value), tuple(known))
+    secondaries = [dataclasses.replace(replica, availability_mode=known[value]) for replica in scenario.replicas[1:]]
+    return dataclasses.replace(scenario, replicas=(scenario.replicas[0], *secondaries))
+
+
+def _profile(scenario: Scenario, value: Any) -> Scenario:
+    fresh = Scenario.default(Profile.load(str(value)), len(scenario.replicas), scenario.workload)
+    kept = dataclasses.replace(
+        scenario.settings,
+        sql_version=fresh.settings.sql_version,
+        users=fresh.settings.users,
+        log_file_gb=fresh.settings.log_file_gb,
+    )
+    return dataclasses.replace(scenario, profile=fresh.profile, workload=fresh.workload, settings=kept)
+
+
+def _workload(scenario: Scenario, value: Any) -> Scenario:
+    job = Workload.load(str(value))
+    return dataclasses.replace(scenario, workload=job)
+
+
+SPECIAL: dict[str, tuple[Callable[[Scenario, Any], Scenario], str, str]] = {
+    "profile": (_profile, "", "hardware profile, by name or file"),
+    "workload": (_workload, "", "workload, by name or file"),
+    "cores": (_cores, "cores", "physical cores of the machine"),
+    "memory": (_memory, "GB", "max server memory"),
+    "hot_pages": (_hot_pages, "pages", "hot pages of the whole database"),
+    "checkpoint": (_checkpoint, "", "automatic, or indirect (60 s)"),
+    "replicas": (_replicas, "replicas", "replicas in all; 1 is a standalone server"),
+    "mode": (_mode, "", "sync or async, for all secondaries"),
+}
+_FIRST = ("profile", "workload", "sockets", "warehouses", "replicas", "mode")
+
+
+def apply_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+    """The scenario with each setting applied; whole machines and layouts first, then the order given."""
+    ordered = sorted(settings.items(), key=lambda item: _FIRST.index(item[0]) if item[0] in _FIRST else len(_FIRST))
+    joint: dict[str, Any] = {}
+    for name, value in ordered:
+        if name in SPECIAL:
+            scenario = SPECIAL[name][0](scenario, value)
+            continue
+        path = ALIASES.get(name, name)
+        if path.startswith("settings."):
+            joint[path.partition(".")[2]] = (name, value)
+            continue
+        scenario = _set_field(scenario, path, value, name)
+    return _set_joint(scenario, joint)
+
+
+def _set_joint(scenario: Scenario, joint: Mapping[str, tuple[str, Any]]) -> Scenario:
+    """Settings go in together, because tick and sample interval must agree."""
+    if not joint:
+        return scenario
+    fields = {spec.name: spec for spec in dataclasses.fields(scenario.settings)}
+    values = {}
+    for field_name, (typed, value) in joint.items():
+        if field_name not in fields:
+            raise unknown_name("setting", typed, tuple(known_names()))
+        values[field_name] = _as_number(value) if "unit" in fields[field_name].metadata else str(value)
+    return dataclasses.replace(scenario, settings=dataclasses.replace(scenario.settings, **values))
+
+
+def known_names() -> list[str]:
+    """Every key that :func:`apply_settings` takes."""
+    return [str(row["key"]) for row in key_rows()]
+
+
+def _holder(scenario: Scenario, path: str) -> tuple[Any, str]:
+    parts = path.split(".")
+    if parts[0] == "hardware" and len(parts) == 3 and parts[1] in _PARTS:
+        return getattr(scenario.profile, parts[1]), parts[2]
+    if parts[0] in ("workload", "settings") and len(parts) == 2:
+        return getattr(scenario, parts[0]), parts[1]
+    return None, ""
+
+
+def _set_field(scenario: Scenario, path: str, value: Any, typed: str = "") -> Scenario:
+    if path.startswith("constants."):
+        return _set_constant(scenario, path.partition(".")[2], value)
+    holder, name = _holder(scenario, path)
+    fields = {spec.name: spec for spec in dataclasses.fields(holder) if spec.metadata} if holder is not None else {}
+    if name not in fields:
+        raise unknown_name("setting", typed or path, tuple(known_names()))
+    if "unit" in fields[name].metadata:
+        value = _as_number(value)
+    elif "options" in fields[name].metadata:
+        value = str(value)
+    changed = dataclasses.replace(holder, **{name: value})
+    if path.startswith("hardware."):
+        return _with_part(scenario, path.split(".")[1], changed)
+    return dataclasses.replace(scenario, **{path.split(".")[0]: changed})
+
+
+def _with_part(scenario: Scenario, part: str, changed: Any) -> Scenario:
+    return dataclasses.replace(scenario, profile=dataclasses.replace(scenario.profile, **{part: changed}))
+
+
+def _set_constant(scenario: Scenario, name: str, value: Any) -> Scenario:
+    known = constants()
+    if name not in known:
+        raise unknown_name("constant", name, tuple(known))
+    entry = known[name]
+    limits = {"unit": entry.unit, "low": 0.0, "high": entry.high * 100, "meaning": entry.meaning}
+    number = float(check_number(f"constants.{name}", _as_number(value), limits, "scenario"))
+    return dataclasses.replace(scenario, overrides={**scenario.overrides, name: number})
+
+
+def _as_number(value: Any) -> Any:
+    """A number from text where the text is one; anything else stays for the field's own check to refuse."""
+    if isinstance(value, str):
+        try:
+            return float(value.replace("_", ""))
+        except ValueError:
+            return value
+    return value
+
+
+def key_rows() -> list[dict[str, Any]]:
+    """Every key as a row (key, aliases, unit, low, high, meaning): the schema of a scenario."""
+    default = Scenario.default()
+    rows: list[dict[str, Any]] = [
+        {"key": name, "aliases": [], "unit": unit, "low": None, "high": None, "meaning": meaning}
+        for name, (_, unit, meaning) in SPECIAL.items()
+    ]
+    groups = [(f"hardware.{part}.", getattr(default.profile, part)) for part in _PARTS]
+    for prefix, holder in [*groups, ("workload.", default.workload), ("settings.", default.settings)]:
+        for spec in dataclasses.fields(holder):
+            if spec.metadata:
+                key = prefix + spec.name
+                rows.append(
+                    {
+                        "key": key,
+                        "aliases": [alias for alias, path in ALIASES.items() if path == key],
+                        "unit": spec.metadata.get("unit", ""),
+                        "low": spec.metadata.get("low"),
+                        "high": spec.metadata.get("high"),
+                        "meaning": spec.metadata["meaning"],
+                    }
+                )
+    rows += [
+        {"key": f"constants.{c.name}", "aliases": [], "unit": c.unit, "low": 0.0, "high": c.high * 100, "meaning": c.meaning}
+        for c in constants().values()
+    ]
+    for row in list(rows):
+        rows += [{**row, "key": alias, "aliases": [], "meaning": f"short for {row['key']}"} for alias in row["aliases"]]
+    return rows
+
+
+def require_nodes(scenario: Scenario, name: str) -> None:
+    """An error with the nearest name when a node is not in the scenario."""
+    if name not in scenario.node_names:
+        raise unknown_name("node", name, scenario.node_names)
+
+
+__all__ = ["ALIASES", "SPECIAL", "UsageError", "apply_settings", "key_rows", "known_names", "require_nodes"]

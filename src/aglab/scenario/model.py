@@ -1,0 +1,184 @@
+"""A scenario: one machine type, a workload, the layout of the availability group, settings, constants and a timeline.
+
+A scenario does not change; :meth:`Scenario.with_settings` gives a changed copy. Files, keys and their aliases are in
+:mod:`aglab.scenario.files` and :mod:`aglab.scenario.keys`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aglab.core.errors import UsageError, unknown_name
+from aglab.core.quantity import Constant, check, choice, constants, number
+from aglab.core.units import MIB, mib_per_s_to_pages_per_s
+from aglab.hardware import Profile
+from aglab.hardware.profile import SQL_VERSIONS
+from aglab.scenario.changes import Change
+from aglab.workload import Workload
+
+MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
+REPLICAS_MAX = 9
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One replica of the availability group, or the single server of a standalone database."""
+
+    name: str
+    availability_mode: str = choice(MODES, "how a commit waits for this replica", default="SYNCHRONOUS_COMMIT")
+
+    def __post_init__(self) -> None:
+        check(self, f"replica {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of server, database and run."""
+
+    sql_version: str = choice(SQL_VERSIONS, "SQL Server version", default="2022")
+    users: float = number("users", 0, 1e6, "concurrent users", default=16.0)
+    k_mb_s: float = number("MB/s", 0, 1e6, "checkpoint throttle, startup option -k; 0 for none", default=0.0)
+    target_recovery_s: float = number(
+        "s", 0, 36000, "TARGET_RECOVERY_TIME: 0 for automatic checkpoints, 60 is the default since 2016", default=0.0
+    )
+    recovery_interval_min: float = number("min", 0, 600, "sp_configure 'recovery interval'; 0 for the default", default=0.0)
+    log_file_gb: float = number("GB", 0.01, 1e6, "size of the log file", default=20.0)
+    noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.0)
+    tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
+    sample_s: float = number("s", 0.001, 3600, "interval of the counters in a Run", default=1.0)
+    warmup_s: float = number("s", 0, 1e6, "time before the counters of a run begin", default=60.0)
+    duration_s: float = number("s", 0.001, 1e8, "length of a run", default=300.0)
+
+    def __post_init__(self) -> None:
+        check(self, "settings")
+        ratio = self.sample_s / self.tick_s
+        if ratio < 0.999 or abs(ratio - round(ratio)) > 1e-6:
+            raise UsageError(
+                f"sample_s={self.sample_s:g} must be a whole multiple of tick_s={self.tick_s:g} (settings)",
+                "for example tick_s=0.1 with sample_s=1",
+            )
+
+    @property
+    def k_pages_s(self) -> float:
+        """The checkpoint throttle in pages per second (0 for none)."""
+        return mib_per_s_to_pages_per_s(self.k_mb_s)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything one run needs.
+
+    Attributes
+    ----------
+    profile : Profile
+        Every replica runs on this machine.
+    workload : Workload
+    replicas : tuple of Replica
+        The first is the primary; one replica is a standalone server.
+    settings : Settings
+    overrides : dict
+        Constants that differ from the calibration, by name.
+    timeline : tuple of Change
+        What happens when.
+    """
+
+    profile: Profile
+    workload: Workload
+    replicas: tuple[Replica, ...]
+    settings: Settings = field(default_factory=Settings)
+    overrides: Mapping[str, float] = field(default_factory=dict)
+    timeline: tuple[Change, ...] = ()
+    database: str = "OLTP"
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.replicas) <= REPLICAS_MAX:
+            raise UsageError(
+                f"replicas={len(self.replicas)} must be from 1 to {REPLICAS_MAX} (availability group)",
+                "a primary and up to eight secondaries; 1 is a standalone server",
+            )
+        need_gb = self.workload.data_pages * 8192 / 1e9
+        if need_gb > self.profile.data.usable_gb:
+            raise UsageError(
+                f"the database of {need_gb:,.0f} GB does not fit the data volume of {self.profile.data.usable_gb:,.0f} GB "
+                f"(profile {self.profile.name})",
+                "lower warehouses, or give the volume more devices",
+            )
+
+    @classmethod
+    def default(
+        cls, profile: str | Profile = "hpe-dl380-gen9-ssd", replicas: int = 3, workload: str | Workload = "tpcc-like"
+    ) -> Scenario:
+        """The profile's suggested scenario with ``replicas`` synchronous replicas (1 for a standalone server)."""
+        machine = profile if isinstance(profile, Profile) else Profile.load(profile)
+        job = workload if isinstance(workload, Workload) else Workload.load(workload)
+        if isinstance(replicas, bool) or not isinstance(replicas, int):
+            raise UsageError(f"replicas={replicas!r} must be a whole number (availability group)", "use 1 to 9")
+        hints = machine.suggested
+        job = dataclasses.replace(job, warehouses=hints.warehouses)
+        settings = Settings(sql_version=hints.sql_version, users=hints.users, log_file_gb=hints.log_file_gb)
+        names = tuple(Replica(f"sql{index + 1}") for index in range(max(0, min(replicas, REPLICAS_MAX + 1))))
+        return cls(machine, job, names, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """Read a scenario file (TOML); see :mod:`aglab.scenario.files`."""
+        from aglab.scenario.files import read_scenario
+
+        return read_scenario(Path(path))
+
+    def with_settings(self, settings: Mapping[str, Any] | None = None, **more: Any) -> Scenario:
+        """A copy with some inputs changed, by short name (``k``, ``users``, ``rtt_us``) or dotted key.
+
+        Raises
+        ------
+        UsageError
+            Unknown key (with the nearest), negative or absurd value.
+        """
+        from aglab.scenario.keys import apply_settings
+
+        return apply_settings(self, {**(settings or {}), **more})
+
+    def constant(self, name: str) -> float:
+        """The value of a constant in this scenario."""
+        if name in self.overrides:
+            return self.overrides[name]
+        known = constants()
+        if name not in known:
+            raise unknown_name("constant", name, tuple(known))
+        return known[name].value
+
+    def constants(self) -> dict[str, Constant]:
+        """Every constant with its tag; overridden ones carry the scenario's value."""
+        return {
+            name: dataclasses.replace(entry, value=self.overrides.get(name, entry.value)) for name, entry in constants().items()
+        }
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Names of the replicas."""
+        return tuple(replica.name for replica in self.replicas)
+
+    @property
+    def hot_bytes(self) -> float:
+        """Size of the hot set (bytes)."""
+        return self.workload.hot_pages * 8192
+
+    def warnings(self) -> list[str]:
+        """What a reader of the results should know about these inputs."""
+        notes = []
+        pool = self.profile.memory.buffer_pool_pages
+        if self.workload.hot_pages > pool:
+            notes.append(
+                f"the hot set ({self.hot_bytes / MIB / 1024:,.1f} GB) does not fit max server memory "
+                f"({self.profile.memory.max_server_memory_mb / 1024:,.1f} GB): hot pages are read from disk again"
+            )
+        if self.settings.tick_s > 0.2:
+            notes.append(
+                f"tick_s={self.settings.tick_s:g} is coarse: minima during a saturating checkpoint may be 20 % off; use 0.1"
+            )
+        return notes
