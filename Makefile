@@ -1,0 +1,58 @@
+# The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
+# On Windows use: pip install . ; aglab lab
+.PHONY: setup lab demo test lint unit nbval book browser notebooks bench calibrate clean
+PY := .venv/bin/python
+AGLAB := .venv/bin/aglab
+
+setup:
+	@scripts/bootstrap.sh test
+
+lab: _build/html/index.html
+	@$(AGLAB) lab
+
+demo:
+	@scripts/bootstrap.sh lab
+	@$(AGLAB) demo
+
+# What a developer runs before every push; .ci/run runs this and the longer tiers.
+test:
+	@scripts/bootstrap.sh test
+	@$(MAKE) --no-print-directory lint unit nbval browser
+
+lint:
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports --no-cache
+
+unit:
+	$(PY) -m pytest tests -m "not slow and not browser and not docker"
+
+nbval:
+	$(PY) -m pytest --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks
+
+browser: book
+	$(PY) -m pytest tests/browser -m browser
+
+book:
+	@scripts/bootstrap.sh book
+	.venv/bin/jupyter-book build . -W -n --keep-going --quiet
+
+_build/html/index.html:
+	@$(MAKE) --no-print-directory book
+
+# Runs every notebook again and keeps its outputs: read the diff before committing.
+notebooks:
+	@scripts/bootstrap.sh test
+	$(PY) scripts/run_notebooks.py
+
+bench:
+	@scripts/bootstrap.sh test
+	@$(AGLAB) bench
+
+calibrate:
+	@scripts/bootstrap.sh test
+	$(PY) -m aglab.published.calibrate
+
+clean:
+	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis dist build
