@@ -4,7 +4,7 @@ from aglab.viz.compare import comparison, errors
 from aglab.viz.explorable import Answer, Explorable, Output, Parameter, Question
 from aglab.viz.figure import Figure, Table
 from aglab.viz.figures import arms, sweep_curve, time_series
-from aglab.viz.labs import load_explorable
+from aglab.viz.labs import load_arms, load_explorable
 from aglab.viz.quiz import Option, Quiz, QuizQuestion
 from aglab.viz.standalone import save_page
 from aglab.viz.terminal import sparkline, terminal_table
@@ -23,6 +23,7 @@ __all__ = [
     "arms",
     "comparison",
     "errors",
+    "load_arms",
     "load_explorable",
     "save_page",
     "sparkline",

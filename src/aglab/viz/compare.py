@@ -7,6 +7,7 @@ A row is a comparison row of ``aglab.published`` (``id``, ``condition``, ``count
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,8 +19,8 @@ from aglab.viz.text import axis_unit, human, numbers, significant
 
 ROLE_SYMBOLS = {"input": "triangle-up", "fitted": "square", "predicted": "circle", "residual": "x"}
 ROLE_COLOURS = {"input": "@s5", "fitted": "@s2", "predicted": "@s0", "residual": "@s1"}
-LINE_PX = 26
-HEAD_PX = 52
+LINE_PX = 22
+HEAD_PX = 56
 FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason")
 
 
@@ -48,14 +49,13 @@ def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin",
         top = 1 - (top_px + 20) / inner
         bottom = 1 - (top_px + heights[panel] - 24) / inner
         suffix = "" if panel == 0 else str(panel + 1)
-        layout[f"yaxis{suffix}"] = axis(
-            {"domain": [max(0.0, bottom), top], "autorange": "reversed", "automargin": True, "type": "category"}
-        )
+        layout[f"yaxis{suffix}"] = _condition_axis(list(conditions), max(0.0, bottom), top)
         layout[f"xaxis{suffix}"] = axis({"anchor": axis_name(panel), "rangemode": "tozero", "nticks": 5})
         layout["annotations"].append(panel_title(f"{short(counter)} ({shown})", top))
         for source in ("published", "twin"):
             data.append(_ranges(conditions, source, panel, divisor, shown))
         top_px += heights[panel]
+    layout["showlegend"] = True
     return Figure(title, data, layout, _describe(title, found), (table(found),), label, caption)
 
 
@@ -64,10 +64,10 @@ def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row",
     found = [row for row in as_rows(rows) if _finite(row["error_pct"])]
     if not found:
         raise UsageError("no row has an error to draw", "score the twin first: aglab published score")
-    height = 22 * len(found)
+    height = 30 * len(found)
     layout = _layout(float(height))
     layout["yaxis"] = axis(
-        {"autorange": "reversed", "automargin": True, "type": "category", "tickfont": {"size": 11, "color": "@muted"}}
+        {"autorange": "reversed", "automargin": True, "type": "category", "tickfont": {"size": 10, "color": "@muted"}}
     )
     layout["xaxis"] = axis(
         {"title": {"text": "twin minus published, %", "standoff": 6}, "zeroline": True, "zerolinecolor": "@axis"}
@@ -83,9 +83,9 @@ def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row",
                     "mode": "markers",
                     "name": role,
                     "x": numbers([row["error_pct"] for row in mine]),
-                    "y": [f"{short(row['counter'])} {row['stat']}, {row['condition']}" for row in mine],
+                    "y": [_row_name(row) for row in mine],
                     "marker": {"symbol": ROLE_SYMBOLS[role], "size": 10, "color": ROLE_COLOURS[role]},
-                    "hovertemplate": "%{y}: %{x:+.1f} %<extra>" + role + "</extra>",
+                    "hovertemplate": "%{y}<br>%{x:+.1f} %<extra>" + role + "</extra>",
                 }
             )
     worst = max(found, key=lambda row: abs(row["error_pct"]))
@@ -126,6 +126,10 @@ def as_rows(rows: Iterable[Any]) -> list[dict[str, Any]]:
     return found
 
 
+def _row_name(row: Mapping[str, Any]) -> str:
+    return f"{short(row['counter'])}<br>{row['condition']}, {row['stat']}"
+
+
 def _finite(value: Any) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
@@ -146,34 +150,47 @@ def _layout(inner: float) -> dict[str, Any]:
     }
 
 
+def _condition_axis(conditions: list[str], bottom: float, top: float) -> dict[str, Any]:
+    """Conditions from top to bottom at whole numbers; the paper's line lies a little above, the twin's a little below."""
+    places = {"tickvals": list(range(len(conditions))), "ticktext": [_wrapped(name, 14) for name in conditions]}
+    return axis({"domain": [bottom, top], "range": [len(conditions) - 0.45, -0.55], "automargin": True, "showgrid": False, **places})
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Axis texts on several short lines leave a phone room for the picture."""
+    return "<br>".join(textwrap.wrap(text, width, break_long_words=False)) or text
+
+
 def _ranges(
     conditions: Mapping[str, Mapping[str, Mapping[str, Any]]], source: str, panel: int, divisor: float, unit: str
 ) -> dict[str, Any]:
     published = source == "published"
     x, y, plus, minus, symbols, hover = [], [], [], [], [], []
-    for condition, stats in conditions.items():
+    for place, (condition, stats) in enumerate(conditions.items()):
         centre_row = stats.get("avg") or next(iter(stats.values()))
         centre = centre_row[source]
         if not _finite(centre):
             continue
         low, high = (stats[stat][source] if stat in stats else None for stat in ("min", "max"))
         x.append(centre / divisor)
-        y.append(f"{condition}, {'paper' if published else 'twin'}")
+        y.append(place - 0.17 if published else place + 0.17)
         plus.append((high - centre) / divisor if _finite(high) else 0)
         minus.append((centre - low) / divisor if _finite(low) else 0)
         symbols.append(ROLE_SYMBOLS.get(centre_row["role"], "circle") + ("-open" if published else ""))
         span = f", {human(low / divisor)} to {human(high / divisor)}" if _finite(low) and _finite(high) else ""
         error = f", error {centre_row['error_pct']:+.1f} %" if not published and _finite(centre_row["error_pct"]) else ""
-        hover.append(f"{human(centre / divisor)} {unit}{span}<br>role: {centre_row['role']}{error}")
+        hover.append(f"{condition}, {'paper' if published else 'twin'}<br>{human(centre / divisor)} {unit}{span}<br>role: {centre_row['role']}{error}")
     colour = "@s5" if published else "@s0"
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": source,
+        "name": "paper" if published else "twin",
+        "legendgroup": source,
+        "showlegend": panel == 0,
         "x": numbers(x),
         "y": y,
         "text": hover,
-        "hovertemplate": "%{y}<br>%{text}<extra></extra>",
+        "hovertemplate": "%{text}<extra></extra>",
         "xaxis": axis_name(panel, "x"),
         "yaxis": axis_name(panel),
         "marker": {"size": 11, "color": colour, "symbol": symbols, "line": {"width": 2, "color": colour}},

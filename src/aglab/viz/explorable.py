@@ -20,6 +20,7 @@ from aglab.viz.text import axis_unit, escape, human, inline, script_json
 
 Value = float | str
 SURFACE_POINTS_MAX = 20_000
+CHOICES_MAX = 3  # so few named positions are a list to choose from, not a slider
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Parameter:
         named = dict(zip(self.values, self.texts, strict=True)) if self.texts else {}
         texts = [named.get(value, self._text(value)) for value in values]
         index = values.index(self.default) if self.default in values else 0
-        words = any(isinstance(value, str) for value in values)
+        words = any(isinstance(value, str) for value in values) or bool(self.texts and len(values) <= CHOICES_MAX)
         kind = "choice" if words else "slider"
         return {
             "key": self.key,

@@ -21,6 +21,7 @@ from aglab.viz.panels import axis_name, level_line, stacked
 from aglab.viz.text import axis_unit, human, numbers, significant
 
 ARMS_COUNTERS = ("Transactions/sec", "Checkpoint pages/sec", "Background writer pages/sec")
+READ_LATENCY = "Avg. Disk sec/Read"
 TABLE_ROWS = 24
 
 _UNITS = {counter.counter: counter.unit for counter in COUNTERS}
@@ -62,7 +63,7 @@ def time_series(
         raise UsageError("a time series needs at least one run and one counter", "e.g. time_series(run, ['Transactions/sec'])")
     if sample_s <= 0:
         raise field_error("sample_s", sample_s, "must be > 0", "time_series", "1.0 is what PerfMon shows by default")
-    units = [axis_unit(unit_of(counter)) for counter in wanted]
+    units = [axis_of(counter) for counter in wanted]
     layout = stacked([f"{short(counter)}{_suffix(unit)}" for counter, (_, unit) in zip(wanted, units, strict=True)], "seconds")
     layout["shapes"] = []
     data: list[dict[str, Any]] = []
@@ -94,7 +95,7 @@ def time_series(
 def arms(
     runs: Mapping[str, Run], *, title: str = "", caption: str = "", k_mb_s: float | None = None, node: str | None = None
 ) -> Figure:
-    """The arms of the checkpoint experiment: throughput, checkpoint pages and background-writer pages, stacked.
+    """The arms of the checkpoint experiment: throughput, checkpoint pages, background-writer pages and, where known, read latency.
 
     ``k_mb_s`` draws the cap that startup option ``-k`` sets, in pages of 8 KB (750 MB/s is 96,000 pages/s).
     """
@@ -103,7 +104,8 @@ def arms(
         pages = k_mb_s * 128
         levels = {"Checkpoint pages/sec": (pages, f"-k{k_mb_s:g}: {pages:,.0f} pages/s")}
     heading = title or "Throughput and checkpoint writes, arm by arm"
-    return time_series(runs, ARMS_COUNTERS, node=node, title=heading, caption=caption, levels=levels)
+    shown = [*ARMS_COUNTERS, *([READ_LATENCY] if all(_has(run, READ_LATENCY) for run in runs.values()) else [])]
+    return time_series(runs, shown, node=node, title=heading, caption=caption, levels=levels)
 
 
 def sweep_curve(
@@ -164,6 +166,11 @@ def unit_of(counter: str) -> str:
     return _UNITS.get(short(counter), "")
 
 
+def axis_of(counter: str) -> tuple[float, str]:
+    """Divisor and unit a chart shows for a counter: latencies in ms, bytes in MB."""
+    return (1e-3, "ms") if short(counter).startswith("Avg. Disk sec/") else axis_unit(unit_of(counter))
+
+
 def short(counter: str) -> str:
     """The last part of a PerfMon path."""
     return counter.rsplit("\\", 1)[-1]
@@ -179,6 +186,10 @@ def resample(series: pd.Series, sample_s: float) -> tuple[np.ndarray, np.ndarray
     bins = np.floor((times - step / 2) / sample_s + 1e-9).astype(int)
     grouped = pd.Series(series.to_numpy(dtype=float)).groupby(bins).mean()
     return (grouped.index.to_numpy() + 1) * sample_s, grouped.to_numpy()
+
+
+def _has(run: Run, counter: str) -> bool:
+    return any(short(str(path)) == counter for path in run.counters.columns.get_level_values("counter"))
 
 
 def _trace(
@@ -201,7 +212,7 @@ def _trace(
 
 
 def _suffix(unit: str) -> str:
-    return f" ({unit})" if unit in ("MB/s", "MB", "%", "s", "ms/s") else ""
+    return f" ({unit})" if unit in ("MB/s", "MB", "%", "s", "ms", "ms/s") else ""
 
 
 def _statistics(named: Mapping[str, Run], counters: list[str], node: str | None) -> Table:

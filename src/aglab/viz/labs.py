@@ -7,6 +7,7 @@ The file names scenario settings as parameters, engine counters as outputs and s
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy as np
 from aglab.core.counters import BY_KEY
 from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
+from aglab.record import Run
 from aglab.viz.explorable import Answer, Explorable, Output, Parameter, Question, Value
 
 STATS = {"avg": np.mean, "min": np.min, "max": np.max, "last": lambda values: values[-1]}
@@ -71,17 +73,22 @@ def load_explorable(slug: str) -> Explorable:
     UsageError
         The lab has none, or its file names a counter, a statistic or a value that does not exist.
     """
-    path = bundle_path("labs", slug, "explorable.toml")
-    if not path.is_file():
-        raise unknown_name(
-            "explorable", slug, sorted(found.parent.name for found in bundle_path("labs").glob("*/explorable.toml"))
-        )
+    raw = _read(slug)
     try:
-        return from_table(slug, tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path.name} of lab {slug!r} is not TOML: {error}", "correct the line it names") from error
+        return from_table(slug, raw)
     except KeyError as error:
-        raise UsageError(f"{path.name} of lab {slug!r} lacks {error}", "see labs/README.md for the fields") from error
+        raise UsageError(f"explorable.toml of lab {slug!r} lacks {error}", "see labs/README.md for the fields") from error
+
+
+def _read(slug: str) -> dict[str, Any]:
+    folder = bundle_path("labs")
+    path = folder / slug / "explorable.toml"
+    if not path.is_file():
+        raise unknown_name("explorable", slug, sorted(found.parent.name for found in folder.glob("*/explorable.toml")))
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"explorable.toml of lab {slug!r} is not TOML: {error}", "correct the line it names") from error
 
 
 def from_table(slug: str, raw: Mapping[str, Any]) -> Explorable:
@@ -120,7 +127,7 @@ def spans_of(engine: Mapping[str, Any]) -> list[float]:
 
 def _average(values: np.ndarray, count: int) -> np.ndarray:
     edges = np.linspace(0, len(values), count + 1).round().astype(int)
-    return np.array([values[start:end].mean() for start, end in zip(edges, edges[1:], strict=False)])
+    return np.array([values[start:end].mean() for start, end in itertools.pairwise(edges)])
 
 
 def _parameter(item: Mapping[str, Any]) -> Parameter:
@@ -153,3 +160,51 @@ def _probe(item: Mapping[str, Any], slug: str) -> Probe:
 def _output(item: Mapping[str, Any]) -> Output:
     unit = item.get("unit") or (BY_KEY[item["counter"]].unit if item.get("counter") else "")
     return Output(item["key"], item["label"], unit, item.get("help", ""))
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The arms of an experiment: a name and the settings of each, and how long to run."""
+
+    title: str
+    settings: Mapping[str, Mapping[str, Any]]
+    engine: Mapping[str, Any]
+    run_s: float
+    caption: str = ""
+    k_mb_s: float | None = None
+
+    def run(self) -> dict[str, Run]:
+        """Run every arm with the flow engine, from the same start; the warm-up is left out."""
+        from aglab.engine import Flow
+        from aglab.scenario import Scenario
+
+        base = Scenario.default(profile=self.engine["profile"], replicas=int(self.engine.get("replicas", 1)))
+        found = {}
+        for name, settings in self.settings.items():
+            flow = Flow(base.with_settings({**self.engine.get("settings", {}), **settings}), seed=int(self.engine.get("seed", 1)))
+            if self.engine.get("warm_up_s", 0) > 0:
+                flow.advance(float(self.engine["warm_up_s"]))
+            found[name] = flow.run(self.run_s)
+        return found
+
+
+def load_arms(slug: str) -> Arms:
+    """The ``[arms]`` of a lab's ``explorable.toml``.
+
+    Raises
+    ------
+    UsageError
+        The lab has no such file, or the file declares no arms.
+    """
+    raw = _read(slug)
+    declared = raw.get("arms")
+    if not declared or not declared.get("arm"):
+        raise UsageError(f"explorable.toml of lab {slug!r} declares no [[arms.arm]]", "see labs/README.md for the fields")
+    return Arms(
+        title=declared["title"],
+        settings={item["name"]: item["settings"] for item in declared["arm"]},
+        engine=raw["engine"],
+        run_s=float(declared["run_s"]),
+        caption=declared.get("caption", ""),
+        k_mb_s=declared.get("k_mb_s"),
+    )

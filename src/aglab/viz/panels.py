@@ -91,5 +91,5 @@ def level_line(value: float, text: str, index: int) -> tuple[dict[str, Any], dic
     }
     return (
         {**shape, "line": {"color": "@muted", "width": 1, "dash": "dash"}},
-        {**note, "font": {"size": 11, "color": "@muted"}},
+        {**note, "font": {"size": 11, "color": "@ink"}, "bgcolor": "@paper/0.8"},
     )

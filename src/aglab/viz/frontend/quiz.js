@@ -15,9 +15,9 @@ aglab.kinds.quiz = function (block) {
     show();
   }
 
-  body.replaceChildren(...spec.questions.map((question) => {
+  body.replaceChildren(...spec.questions.map((question, place) => {
     const verdict = make("div", { class: "aglab-verdict", role: "status" });
-    const field = make("fieldset", {}, make("legend", { html: question.text }));
+    const field = make("fieldset", {}, make("legend", { html: `${place + 1}. ${question.text}` }));
     const ask = question.kind === "number" ? askNumber : question.kind === "many" ? askMany : askOne;
     ask(field, question, (right, html) => {
       verdict.className = `aglab-verdict ${right ? "aglab-right" : "aglab-wrong"}`;

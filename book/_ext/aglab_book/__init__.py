@@ -1,0 +1,20 @@
+"""The book's own Sphinx extension: pages that work from disk, and content that comes from the library instead of from typing.
+
+``offline`` keeps every page free of other hosts, ``mathml`` renders formulas without a script, ``blocks`` puts explorables, quizzes, figures and
+T-SQL steps on pages, ``figures_in_print`` the papers' numbers, ``ledger`` the comparison with the twin, ``facts`` what the twin knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from aglab_book import blocks, facts, ledger, mathml, numbers, offline
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register every part."""
+    for part in (offline, mathml, blocks, numbers, ledger, facts):
+        part.setup(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,142 @@
+"""How good the twin is, computed when the book is built: ``{ledger}`` rows beside the papers', ``{score}`` the medians, ``{constants}``.
+
+``{ledger}``         every row the model is compared on, or those of one ``:table:``; ``:figure: ranges`` or ``errors`` draws them too
+``{score}``          median absolute error by role, number of constants, number of rows they were fitted on
+``{constants}``      constants of the model with unit, tag and meaning
+``{assumed}``        everything tagged as assumed: constants and values of the hardware profiles
+"""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from aglab.core.paths import bundle_path
+from aglab.viz.compare import as_rows, comparison, errors, table
+from aglab.viz.figure import Table
+from aglab.viz.text import human, significant
+from aglab_book.html import raw
+from aglab_book.numbers import published_rows
+
+ROLES = ("fitted", "predicted", "residual", "input")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("ledger", Ledger)
+    app.add_directive("score", Score)
+    app.add_directive("constants", Constants)
+    app.add_directive("assumed", Assumed)
+
+
+def ledger_rows(app: Sphinx) -> list[dict[str, Any]]:
+    """Comparison rows of the whole ledger; scored once for each build."""
+    kept: list[dict[str, Any]] | None = getattr(app.env, "aglab_ledger", None)
+    if kept is None:
+        from aglab.published import score
+
+        kept = as_rows(score()["rows"])
+        app.env.aglab_ledger = kept  # type: ignore[attr-defined]
+    return kept
+
+
+def label_of_rows() -> str:
+    """The label under the ledger: the profile all rows are run on."""
+    return "SIMULATED, profile hpe-dl380-gen9-ssd"
+
+
+class Ledger(SphinxDirective):
+    """Published numbers beside the twin's, as a table and, when asked, as a figure with the table behind it."""
+
+    has_content = True
+    option_spec = {"table": directives.unchanged, "figure": directives.unchanged}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        name = self.options.get("table", "")
+        rows = ledger_rows(self.env.app)
+        if name:
+            rows = [row for row in rows if published_rows()[row["id"]]["where"].split(" (")[0] == name]
+        if not rows:
+            raise self.error(f"ledger: the twin is not compared on any row of {name!r}")
+        kind = self.options.get("figure", "ranges" if name else "table")
+        title = f"{name}: paper and twin" if name else "Published and twin, row by row"
+        if kind == "ranges":
+            return [raw(comparison(rows, title=title, label=label_of_rows(), caption=_LEGEND).html())]
+        if kind == "errors":
+            scored = [row for row in rows if row["role"] != "input"]
+            return [raw(errors(scored, title="Error of the twin, row by row", label=label_of_rows()).html())]
+        return [raw(table(rows, title + ". " + label_of_rows()).html())]
+
+
+_LEGEND = (
+    "Bars run from minimum to maximum, the marker is the average. Its shape is the role of the row: square *fitted*, circle *predicted*, "
+    "cross *residual*. Open markers are the paper's, filled ones the twin's."
+)
+
+
+class Score(SphinxDirective):
+    """Medians of the absolute error by role, beside the number of constants."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = ledger_rows(self.env.app)
+        lines: list[tuple[Any, ...]] = []
+        for role in ROLES:
+            mine = [abs(row["error_pct"]) for row in rows if row["role"] == role and row["error_pct"] is not None]
+            if mine:
+                lines.append((role, len(mine), significant(statistics.median(mine), 3), significant(max(mine), 3)))
+        both = [abs(row["error_pct"]) for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
+        if both:
+            lines.append(("predicted and residual together", len(both), significant(statistics.median(both), 3), significant(max(both), 3)))
+        fitted = [item for item in constants() if item[3].startswith("fitted")]
+        rows_fitted = sum(row["role"] == "fitted" for row in rows)
+        columns = ("role", "rows", "median error, %", "largest error, %")
+        caption = f"{len(fitted)} constants were fitted on {rows_fitted} rows. Errors are absolute. {label_of_rows()}"
+        return [raw(Table(caption, columns, tuple(lines)).html())]
+
+
+def constants() -> list[tuple[str, Any, str, str, str]]:
+    """(name, value, unit, tag, meaning) of every constant of the model."""
+    with bundle_path("data", "calibration", "constants.toml").open("rb") as file:
+        found = tomllib.load(file)["constants"]
+    return [(name, item["value"], item.get("unit", ""), item["tag"], item.get("meaning", "")) for name, item in found.items()]
+
+
+class Constants(SphinxDirective):
+    """Every constant with its tag."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = [(meaning, human(float(value)), unit, tag, name) for name, value, unit, tag, meaning in constants()]
+        return [raw(Table("Constants of the flow model", ("what it is", "value", "unit", "where it comes from", "name"), tuple(rows)).html())]
+
+
+class Assumed(SphinxDirective):
+    """What rests on judgement alone."""
+
+    def run(self) -> list[nodes.Node]:
+        rows: list[tuple[Any, ...]] = [
+            (meaning, human(float(value)), unit, f"constant {name}") for name, value, unit, tag, meaning in constants() if tag == "assumed"
+        ]
+        for kind in ("profiles", "workloads"):
+            for path in sorted(bundle_path("data", kind).glob("*.toml")):
+                found = tomllib.loads(path.read_text(encoding="utf-8"))
+                rows += [(name, _value(item), item.get("source", ""), f"{kind[:-1]} {path.stem}") for name, item in _assumed(found)]
+        return [raw(Table("Assumed values", ("what", "value", "why", "where"), tuple(rows)).html())]
+
+
+def _assumed(found: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for key, item in found.items():
+        if isinstance(item, dict) and item.get("tag") == "assumed":
+            yield f"{prefix}{key}".replace("_", " "), item
+        elif isinstance(item, dict) and "tag" not in item:
+            yield from _assumed(item, f"{prefix}{key}: ")
+
+
+def _value(item: dict[str, Any]) -> str:
+    value = item.get("value", item.get("constant", ""))
+    return human(float(value)) if isinstance(value, (int, float)) else str(value)
