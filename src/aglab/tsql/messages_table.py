@@ -114,6 +114,7 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     983: (14, 1, "Unable to access availability database '{0}' because the database replica is not in the PRIMARY or SECONDARY role. "
           "Connections to an availability database is permitted only when the database replica is in the PRIMARY or SECONDARY role. "
           "Try the operation again later."),
+    1007: (15, 1, "The number '{0}' is out of the range for numeric representation (maximum precision 38)."),
     1010: (15, 1, "Invalid escape character."),
     1018: (15, 1, "Incorrect syntax near '{0}'. If this is intended as a part of a table hint, A WITH keyword and parenthesis are now "
            "required. See SQL Server Books Online for proper syntax."),

@@ -1,0 +1,442 @@
+"""Administrative statements: databases, backup, availability groups, logins, DBCC, CHECKPOINT, RECONFIGURE, KILL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aglab.tsql import ast_statements as st
+from aglab.tsql.lexer import END, NAME, NATIONAL, OPERATOR, QUOTED, STATEMENT_WORDS, STRING, VARIABLE
+from aglab.tsql.messages import not_implemented
+from aglab.tsql.parser.base import ParserBase
+from aglab.tsql.parser.expressions import ExpressionParser
+
+# Statements that only a node can carry out: first words -> the command's name and how many words the target follows.
+NODE_OBJECTS = (
+    "AVAILABILITY GROUP", "ENDPOINT", "CERTIFICATE", "LOGIN", "USER", "SERVER ROLE", "ROLE", "MASTER KEY", "RESOURCE POOL",
+    "WORKLOAD GROUP", "RESOURCE GOVERNOR", "EVENT SESSION", "PARTITION FUNCTION", "PARTITION SCHEME", "SERVER CONFIGURATION",
+    "DATABASE ENCRYPTION KEY", "CREDENTIAL", "SERVER AUDIT",
+)
+
+
+class AdminParser(ExpressionParser):
+    """Reads administration."""
+
+    # --- small ones ---------------------------------------------------------------------------------------------------------
+
+    def _do_checkpoint(self, line: int) -> st.Statement:
+        self.advance()
+        duration = None
+        if self.token.kind in (5, VARIABLE):
+            duration = self._primary()
+        return st.Checkpoint(line, duration)
+
+    def _do_reconfigure(self, line: int) -> st.Statement:
+        self.advance()
+        override = False
+        if self.at("WITH") and self.peek().upper == "OVERRIDE":
+            self.advance()
+            self.advance()
+            override = True
+        return st.Reconfigure(line, override)
+
+    def _do_kill(self, line: int) -> st.Statement:
+        self.advance()
+        kill = st.Kill(line, self._unary())
+        if self.at("WITH") and self.peek().upper == "STATUSONLY":
+            raise not_implemented("KILL ... WITH STATUSONLY", line)
+        return kill
+
+    def _do_shutdown(self, line: int) -> st.Statement:
+        start = self.advance()
+        options: dict[str, Any] = {}
+        if self.at("WITH") and self.peek().upper == "NOWAIT":
+            self.advance()
+            self.advance()
+            options["NOWAIT"] = True
+        return self._node_statement(line, "SHUTDOWN", "", options, start.start)
+
+    def _do_dbcc(self, line: int) -> st.Statement:
+        self.advance()
+        command = self.any_word()
+        args: list[Any] = []
+        if self.accept("("):
+            while not self.at(")"):
+                if self.at("-"):
+                    args.append(self.integer())
+                elif self.token.kind in (5, 6):
+                    args.append(int(float(self.advance().value)))
+                elif self.token.kind == END or (self.token.kind == OPERATOR and not self.at(",")):
+                    raise self.syntax_error()
+                elif self.token.kind == VARIABLE:
+                    args.append(self._primary())
+                elif self.at(","):
+                    raise self.syntax_error()
+                else:
+                    args.append(self.advance().value)
+                if not self.accept(","):
+                    break
+            self.expect(")")
+        options: set[str] = set()
+        if self.at("WITH"):
+            self.advance()
+            options.add(self.any_word())
+            while self.accept(","):
+                options.add(self.any_word())
+        return st.Dbcc(line, command, args, options)
+
+    # --- databases ----------------------------------------------------------------------------------------------------------
+
+    def admin_create(self, line: int) -> st.Statement | None:
+        """CREATE DATABASE and the node's objects."""
+        if self.at("DATABASE") and self.peek().upper not in ("ENCRYPTION", "SCOPED", "AUDIT"):
+            self.advance()
+            return self._create_database(line)
+        return self._node_object("CREATE", line)
+
+    def _create_database(self, line: int) -> st.Statement:
+        statement = st.CreateDatabase(line, self.name())
+        if self.at("CONTAINMENT"):
+            self.advance()
+            self.expect("=")
+            statement.options["CONTAINMENT"] = self.any_word()
+        if self.accept("ON"):
+            if self.at("LOG") is False:
+                self.accept("PRIMARY")
+                statement.files = self._file_specs()
+        if self.accept("LOG"):
+            self.expect("ON")
+            statement.log_files = self._file_specs()
+        if self.accept("COLLATE"):
+            statement.collation = self.name()
+        if self.at("WITH"):
+            self.advance()
+            statement.options[self.any_word()] = self.option_value()
+        if self.at("FOR") and self.peek().upper in ("ATTACH", "ATTACH_REBUILD_LOG"):
+            raise not_implemented("CREATE DATABASE ... FOR ATTACH", line)
+        if self.at("AS") and self.peek().upper == "SNAPSHOT":
+            raise not_implemented("CREATE DATABASE ... AS SNAPSHOT OF", line)
+        return statement
+
+    def _file_specs(self) -> list[dict[str, Any]]:
+        specs: list[dict[str, Any]] = []
+        filegroup = "PRIMARY"
+        while True:
+            contains = False
+            if self.at("FILEGROUP"):
+                self.advance()
+                filegroup = self.name()
+                if self.accept("CONTAINS"):
+                    self.expect("MEMORY_OPTIMIZED_DATA", "FILESTREAM")
+                    contains = True
+                self.accept("DEFAULT")
+            spec = self.file_spec()
+            spec["FILEGROUP"] = filegroup
+            if contains:
+                spec["CONTAINS"] = "MEMORY_OPTIMIZED_DATA"
+            specs.append(spec)
+            if not self.accept(","):
+                return specs
+
+    def file_spec(self) -> dict[str, Any]:
+        """(NAME = ..., FILENAME = '...', SIZE = n MB, MAXSIZE = ..., FILEGROWTH = ...); sizes in KB, growth in KB or "n%" """
+        self.expect("(")
+        spec: dict[str, Any] = {}
+        while True:
+            word = self.expect("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE").upper
+            if word == "OFFLINE":
+                spec[word] = True
+            else:
+                self.expect("=")
+                if word in ("NAME", "NEWNAME"):
+                    spec[word] = self.string() if self.token.kind in (STRING, NATIONAL) else self.name()
+                elif word == "FILENAME":
+                    spec[word] = self.string()
+                elif self.accept("UNLIMITED"):
+                    spec[word] = -1
+                else:
+                    spec[word] = self._size_kb()
+            if not self.accept(","):
+                break
+        self.expect(")")
+        return spec
+
+    def _size_kb(self) -> Any:
+        number = self.integer()
+        if self.accept("%"):
+            return f"{number}%"
+        unit = self.advance().upper if self.at("KB", "MB", "GB", "TB") else "MB"
+        return number * {"KB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}[unit]
+
+    def admin_alter(self, line: int) -> st.Statement | None:
+        """ALTER DATABASE and the node's objects."""
+        if self.at("DATABASE") and self.peek().upper == "SCOPED":
+            return self._scoped_configuration(line)
+        if self.at("DATABASE") and self.peek().upper not in ("ENCRYPTION", "AUDIT"):
+            self.advance()
+            return self._alter_database(line)
+        if self.at("AUTHORIZATION"):
+            return self._generic(line, "ALTER AUTHORIZATION")
+        return self._node_object("ALTER", line)
+
+    def _scoped_configuration(self, line: int) -> st.Statement:
+        self.advance()
+        self.advance()
+        if self.at("CREDENTIAL"):
+            raise not_implemented("ALTER DATABASE SCOPED CREDENTIAL", line)
+        self.expect("CONFIGURATION")
+        statement = st.AlterDatabase(line, "CURRENT", "SCOPED CONFIGURATION")
+        if self.accept("FOR"):
+            self.expect("SECONDARY")
+            statement.detail["SECONDARY"] = True
+        if self.accept("CLEAR"):
+            self.expect("PROCEDURE_CACHE")
+            if self.token.kind == 9:
+                self.advance()
+            statement.options.append(("CLEAR PROCEDURE_CACHE", True))
+            return statement
+        self.expect("SET")
+        name = self.any_word()
+        self.expect("=")
+        value: Any = self.integer() if self.token.kind == 5 else self.any_word()
+        statement.options.append((name, value))
+        return statement
+
+    def _alter_database(self, line: int) -> st.Statement:
+        name = "CURRENT" if self.accept("CURRENT") else self.name()
+        statement = st.AlterDatabase(line, name, "")
+        if self.accept("SET"):
+            statement.action = "SET"
+            while True:
+                statement.options.append(self._database_option())
+                if not self.accept(","):
+                    break
+            if self.at("WITH") and self.peek().upper in ("ROLLBACK", "NO_WAIT"):
+                self.advance()
+                if self.accept("ROLLBACK"):
+                    if self.accept("AFTER"):
+                        self.integer()
+                        self.accept("SECONDS")
+                    else:
+                        self.expect("IMMEDIATE")
+                    statement.detail["TERMINATION"] = "ROLLBACK IMMEDIATE"
+                else:
+                    self.advance()
+                    statement.detail["TERMINATION"] = "NO_WAIT"
+            return statement
+        if self.accept("COLLATE"):
+            statement.action = "COLLATE"
+            statement.detail["COLLATION"] = self.name()
+            return statement
+        verb = self.expect("ADD", "MODIFY", "REMOVE").upper
+        if verb == "MODIFY" and self.accept("NAME"):
+            self.expect("=")
+            statement.action, statement.detail["NAME"] = "MODIFY NAME", self.name()
+            return statement
+        return self._alter_files(statement, verb)
+
+    def _alter_files(self, statement: st.AlterDatabase, verb: str) -> st.Statement:
+        if self.accept("LOG"):
+            self.expect("FILE")
+            statement.action, statement.detail["FILES"] = "ADD LOG FILE", self._file_specs()
+            return statement
+        if self.accept("FILE"):
+            statement.action = f"{verb} FILE"
+            if verb == "REMOVE":
+                statement.detail["NAME"] = self.name()
+                return statement
+            statement.detail["FILES"] = self._file_specs()
+            if self.accept("TO"):
+                self.expect("FILEGROUP")
+                statement.detail["FILEGROUP"] = self.name()
+            return statement
+        self.expect("FILEGROUP")
+        statement.action = f"{verb} FILEGROUP"
+        statement.detail["NAME"] = self.name()
+        if self.accept("CONTAINS"):
+            statement.detail["CONTAINS"] = self.expect("MEMORY_OPTIMIZED_DATA", "FILESTREAM").upper
+        elif verb == "MODIFY":
+            if self.accept("NAME"):
+                self.expect("=")
+                statement.detail["NEWNAME"] = self.name()
+            else:
+                statement.detail["OPTION"] = self.any_word()
+        return statement
+
+    def _database_option(self) -> tuple[str, Any]:
+        """One option of ALTER DATABASE SET: name and value."""
+        word = self.any_word()
+        if word == "HADR":
+            if self.at("AVAILABILITY"):
+                self.advance()
+                self.expect("GROUP")
+                self.expect("=")
+                return "HADR AVAILABILITY GROUP", self.name()
+            return "HADR", self.expect("OFF", "SUSPEND", "RESUME").upper
+        if word == "TARGET_RECOVERY_TIME":
+            self.expect("=")
+            count = self.integer()
+            unit = self.expect("SECONDS", "MINUTES").upper
+            return word, count * (60 if unit == "MINUTES" else 1)
+        if word in ("QUERY_STORE", "CHANGE_TRACKING"):
+            if self.at("CLEAR"):
+                self.advance()
+                self.accept("ALL")
+                return word, "CLEAR"
+            self.accept("=")
+            value: Any = self.expect("ON", "OFF").upper if self.at("ON", "OFF") else "ON"
+            if self.at("("):
+                value = {"state": value, **self.option_list()}
+            return word, value
+        if word == "CURSOR_DEFAULT":
+            return word, self.expect("LOCAL", "GLOBAL").upper
+        if self.accept("="):
+            value = self._option_scalar()
+            if self.at("("):
+                return word, {"state": value, **self.option_list()}
+            return word, value
+        if self.at("ON", "OFF") or (self.token.kind == NAME and self.token.upper in _OPTION_VALUES):
+            return word, self.any_word()
+        return word, True
+
+    # --- backup -------------------------------------------------------------------------------------------------------------
+
+    def _do_backup(self, line: int) -> st.Statement:
+        return self._backup(line, "BACKUP")
+
+    def _do_restore(self, line: int) -> st.Statement:
+        return self._backup(line, "RESTORE")
+
+    def _backup(self, line: int, verb: str) -> st.Statement:
+        start = self.advance().start
+        what = self.expect("DATABASE", "LOG", "HEADERONLY", "FILELISTONLY", "LABELONLY", "VERIFYONLY", "CERTIFICATE", "SERVICE", "MASTER", "TRANSACTION").upper
+        if what in ("CERTIFICATE", "SERVICE", "MASTER"):
+            return self._generic(line, f"{verb} {what}", start)
+        what = "LOG" if what == "TRANSACTION" else what
+        target = ""
+        if what in ("DATABASE", "LOG"):
+            target = self.variable() if self.token.kind == VARIABLE else self.name()
+        options: dict[str, Any] = {"DEVICES": []}
+        if self.at("TO", "FROM"):
+            self.advance()
+            options["DEVICES"] = self._devices()
+            while self.at("MIRROR"):
+                self.advance()
+                self.expect("TO")
+                options.setdefault("MIRROR", []).append(self._devices())
+        if self.at("WITH"):
+            self.advance()
+            self._backup_options(options)
+        return self._node_statement(line, f"{verb} {what}", target, options, start)
+
+    def _devices(self) -> list[tuple[str, Any]]:
+        devices = []
+        while True:
+            if self.at("DISK", "URL", "TAPE"):
+                kind = self.advance().upper
+                self.expect("=")
+                if self.token.kind == VARIABLE:
+                    devices.append((kind, self._primary()))
+                else:
+                    devices.append((kind, self.string()))
+            else:
+                devices.append(("DEVICE", self.name()))
+            if not self.accept(","):
+                return devices
+
+    def _backup_options(self, options: dict[str, Any]) -> None:
+        while True:
+            word = self.any_word()
+            if word == "MOVE":
+                source = self.string()
+                self.expect("TO")
+                options.setdefault("MOVE", {})[source] = self.string()
+            elif word == "ENCRYPTION" and self.at("("):
+                options[word] = self._balanced()
+            elif self.accept("="):
+                options[word] = self._primary() if self.token.kind == VARIABLE else self._option_scalar()
+            else:
+                options[word] = True
+            if not self.accept(","):
+                return
+
+    # --- what only a node can do --------------------------------------------------------------------------------------------
+
+    def admin_drop(self, line: int) -> st.Statement | None:
+        """DROP of the node's objects (logins and users too)."""
+        return self._node_object("DROP", line)
+
+    def _do_grant(self, line: int) -> st.Statement:
+        return self._generic(line, "GRANT", self.advance().start)
+
+    def _do_deny(self, line: int) -> st.Statement:
+        return self._generic(line, "DENY", self.advance().start)
+
+    def _do_revoke(self, line: int) -> st.Statement:
+        return self._generic(line, "REVOKE", self.advance().start)
+
+    def _node_object(self, verb: str, line: int) -> st.Statement | None:
+        for words in NODE_OBJECTS:
+            parts = words.split()
+            if self.at_sequence(*parts):
+                start = self.tokens[self.position - 1].start
+                for _ in parts:
+                    self.advance()
+                return self._generic(line, f"{verb} {words}", start)
+        return None
+
+    def _generic(self, line: int, name: str, start: int | None = None) -> st.Statement:
+        """The rest of a statement whose clauses the node reads itself: its tokens go along."""
+        start = self.token.start if start is None else start
+        target = ""
+        if self.token.kind in (NAME, QUOTED) and self.token.upper not in ("WITH", "IF"):
+            target = self.token.value
+        first = self.position
+        depth = 0
+        while self.token.kind != END:
+            if self.at("("):
+                depth += 1
+            elif self.at(")"):
+                depth -= 1
+                if depth < 0:
+                    raise self.syntax_error()
+            elif depth == 0 and (self.at(";") or (self.position > first and self._starts_statement(name))):
+                break
+            self.advance()
+        if depth > 0:
+            raise self.syntax_error()
+        tokens = self.tokens[first : self.position]
+        return self._node_statement(line, name, target, {"TOKENS": tokens}, start)
+
+    def _starts_statement(self, name: str) -> bool:
+        token = self.token
+        if token.kind != NAME or token.upper not in STATEMENT_WORDS:
+            return False
+        previous = self.tokens[self.position - 1]
+        if token.upper in ("WITH", "SET", "ADD", "FETCH"):
+            return False
+        if token.upper in ("ALTER", "CREATE", "EXECUTE", "SELECT", "INSERT", "UPDATE", "DELETE", "BACKUP", "DROP"):
+            clause = name.startswith(("GRANT", "DENY", "REVOKE")) and (previous.upper in ("GRANT", "DENY", "REVOKE", ",", "FOR") or previous.upper == "")
+            inside = previous.upper in ("GRANT", "DENY", ",", "FOR", "ON") or clause
+            return not inside and not (name.startswith("ALTER EVENT SESSION") and token.upper == "DROP")
+        return token.upper not in ("MODIFY",)
+
+    def _balanced(self) -> str:
+        start = self.token.start
+        depth = 0
+        while True:
+            if self.token.kind == END:
+                raise self.syntax_error()
+            depth += 1 if self.at("(") else -1 if self.at(")") else 0
+            token = self.advance()
+            if depth == 0:
+                return self.text[start : token.end]
+
+    def _node_statement(self, line: int, name: str, target: str, options: dict[str, Any], start: int) -> st.Statement:
+        end = self.tokens[max(self.position - 1, 0)].end
+        return st.AdminStatement(line, name, target, options, self.text[start:end])
+
+
+_OPTION_VALUES = frozenset(
+    """FULL SIMPLE BULK_LOGGED NONE CHECKSUM TORN_PAGE_DETECTION FORCED DISABLED ALLOWED PARTIAL SIMPLE""".split()
+)
+_ = ParserBase

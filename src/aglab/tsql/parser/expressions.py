@@ -1,0 +1,465 @@
+"""Expressions and conditions by precedence climbing.
+
+T-SQL keeps values and conditions apart; one grammar reads both (a parenthesis may open either) and the callers check with
+:meth:`expression` and :meth:`condition`, so that errors 102, 156 and 4145 fall where SQL Server puts them.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.sqltypes import FLOAT as FLOAT_TYPE
+from aglab.core.sqltypes import INT, MONEY as MONEY_TYPE, SqlType
+from aglab.tsql import ast
+from aglab.tsql.lexer import BINARY, DECIMAL, FLOAT, INTEGER, MONEY, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE
+from aglab.tsql.messages import error
+from aglab.tsql.parser.base import ParserBase
+
+COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!<": ">=", "!>": "<="}
+# Functions that are written without parentheses, and reserved words that are function names.
+NILADIC = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER", "CURRENT_DATE"})
+FUNCTION_WORDS = frozenset({"LEFT", "RIGHT", "COALESCE", "NULLIF", "CONVERT", "TRY_CONVERT", "IDENTITY", "UPDATE", "USER", "CONTAINS", "FREETEXT"})
+
+
+class ExpressionParser(ParserBase):
+    """Reads expressions."""
+
+    if TYPE_CHECKING:
+
+        def query(self, nested: bool = True) -> ast.Query: ...
+
+    def expression(self) -> ast.Node:
+        """A value."""
+        node = self._additive()
+        if isinstance(node, ast.Condition):
+            raise self.syntax_error()
+        return node
+
+    def condition(self) -> ast.Node:
+        """A condition; error 4145 when it is a value."""
+        self.enter()
+        node = self._or()
+        self.leave()
+        if not isinstance(node, ast.Condition):
+            token = self.token if self.token.kind != 11 else self.tokens[max(self.position - 1, 0)]
+            raise error(4145, token.value, line=token.line)
+        return node
+
+    # --- conditions ---------------------------------------------------------------------------------------------------------
+
+    def _or(self) -> ast.Node:
+        left = self._and()
+        while self.at("OR") and isinstance(left, ast.Condition):
+            line = self.advance().line
+            left = ast.Logical(line, "OR", left, self._need_condition(self._and()))
+        return left
+
+    def _and(self) -> ast.Node:
+        left = self._not()
+        while self.at("AND") and isinstance(left, ast.Condition):
+            line = self.advance().line
+            left = ast.Logical(line, "AND", left, self._need_condition(self._not()))
+        return left
+
+    def _not(self) -> ast.Node:
+        if self.at("NOT"):
+            self.enter()
+            line = self.advance().line
+            node = ast.Not(line, self._need_condition(self._not()))
+            self.leave()
+            return node
+        return self._predicate()
+
+    def _need_condition(self, node: ast.Node) -> ast.Node:
+        if not isinstance(node, ast.Condition):
+            token = self.token if self.token.kind != 11 else self.tokens[max(self.position - 1, 0)]
+            raise error(4145, token.value, line=token.line)
+        return node
+
+    def _predicate(self) -> ast.Node:
+        line = self.token.line
+        if self.at("EXISTS") and self.peek().upper == "(":
+            self.advance()
+            self.advance()
+            query = self.query()
+            self.expect(")")
+            return ast.Exists(line, query)
+        if self.at("UPDATE") and self.peek().upper == "(":
+            self.advance()
+            self.advance()
+            column = self.name()
+            self.expect(")")
+            return ast.UpdatePredicate(line, column)
+        left = self._additive()
+        if isinstance(left, ast.Condition):
+            return left
+        if self.token.kind == OPERATOR and self.token.value in COMPARISONS:
+            op = COMPARISONS[self.advance().value]
+            if self.at("ALL", "ANY", "SOME"):
+                every = self.advance().upper == "ALL"
+                self.expect("(")
+                query = self.query()
+                self.expect(")")
+                return ast.Quantified(line, op, left, every, query)
+            return ast.Compare(line, op, left, self.expression())
+        negated = False
+        if self.at("IS"):
+            self.advance()
+            negated = self.accept("NOT")
+            if self.accept("DISTINCT"):
+                self.expect("FROM")
+                return ast.Distinct(line, left, self.expression(), negated)
+            self.expect("NULL")
+            return ast.IsNull(line, left, negated)
+        if self.at("NOT") and self.peek().upper in ("IN", "BETWEEN", "LIKE"):
+            self.advance()
+            negated = True
+        if self.accept("IN"):
+            return self._in(line, left, negated)
+        if self.accept("BETWEEN"):
+            low = self.expression()
+            self.expect("AND")
+            return ast.Between(line, left, low, self.expression(), negated)
+        if self.accept("LIKE"):
+            pattern = self.expression()
+            escape = self.expression() if self.accept("ESCAPE") else None
+            return ast.Like(line, left, pattern, escape, negated)
+        return left
+
+    def _in(self, line: int, left: ast.Node, negated: bool) -> ast.Node:
+        self.expect("(")
+        if self.at("SELECT", "WITH"):
+            query = self.query()
+            self.expect(")")
+            return ast.In(line, left, None, query, negated)
+        items = [self.expression()]
+        while self.accept(","):
+            items.append(self.expression())
+        self.expect(")")
+        return ast.In(line, left, items, None, negated)
+
+    # --- values -------------------------------------------------------------------------------------------------------------
+
+    def _additive(self) -> ast.Node:
+        left = self._multiplicative()
+        while self.token.kind == OPERATOR and self.token.value in ("+", "-", "&", "|", "^"):
+            if isinstance(left, ast.Condition):
+                raise self.syntax_error()
+            token = self.advance()
+            right = self._multiplicative()
+            if isinstance(right, ast.Condition):
+                raise self.syntax_error(token)
+            left = ast.Binary(token.line, token.value, left, right)
+        return left
+
+    def _multiplicative(self) -> ast.Node:
+        left = self._unary()
+        while self.token.kind == OPERATOR and self.token.value in ("*", "/", "%"):
+            if isinstance(left, ast.Condition):
+                raise self.syntax_error()
+            token = self.advance()
+            right = self._unary()
+            if isinstance(right, ast.Condition):
+                raise self.syntax_error(token)
+            left = ast.Binary(token.line, token.value, left, right)
+        return left
+
+    def _unary(self) -> ast.Node:
+        if self.token.kind == OPERATOR and self.token.value in ("-", "+", "~"):
+            token = self.advance()
+            self.enter()
+            operand = self._unary()
+            self.leave()
+            if isinstance(operand, ast.Condition):
+                raise self.syntax_error(token)
+            if token.value == "-" and isinstance(operand, ast.Literal) and isinstance(operand.value, (int, float, Decimal)):
+                return ast.Literal(token.line, -operand.value, operand.type)
+            return ast.Unary(token.line, token.value, operand)
+        return self._postfix(self._primary())
+
+    def _postfix(self, node: ast.Node) -> ast.Node:
+        while True:
+            if self.at("COLLATE"):
+                line = self.advance().line
+                node = ast.Collate(line, node, self.name())
+            elif self.at("AT") and self.peek().upper == "TIME":
+                line = self.advance().line
+                self.advance()
+                self.expect("ZONE")
+                node = ast.AtTimeZone(line, node, self._unary())
+            else:
+                return node
+
+    def _primary(self) -> ast.Node:
+        token = self.token
+        line = token.line
+        if token.kind == NAME:
+            return self._word()
+        if token.kind == VARIABLE:
+            self.advance()
+            return ast.Variable(line, token.value)
+        if token.kind in (INTEGER, DECIMAL, FLOAT, MONEY, BINARY, STRING, NATIONAL):
+            self.advance()
+            return literal(token.kind, token.value, line)
+        if token.kind == QUOTED:
+            return self._reference()
+        if token.value == "(":
+            return self._parenthesis()
+        if token.value == "{":
+            return self._odbc_escape()
+        raise self.syntax_error()
+
+    def _parenthesis(self) -> ast.Node:
+        line = self.advance().line
+        self.enter()
+        if self.at("SELECT", "WITH") or (self.at("(") and self._opens_query()):
+            query = self.query()
+            self.expect(")")
+            self.leave()
+            return ast.Subquery(line, query)
+        node = self._or()
+        self.expect(")")
+        self.leave()
+        return node
+
+    def _opens_query(self) -> bool:
+        ahead = 0
+        while self.peek(ahead).value == "(" and self.peek(ahead).kind == OPERATOR:
+            ahead += 1
+        if self.peek(ahead).upper != "SELECT":
+            return False
+        # ((SELECT ...) UNION ...) is a query, ((SELECT ...) + 1) is a value: find what follows the inner parenthesis
+        depth = 0
+        index = self.position
+        while index < len(self.tokens):
+            value = self.tokens[index].value if self.tokens[index].kind == OPERATOR else ""
+            if value == "(":
+                depth += 1
+            elif value == ")":
+                depth -= 1
+                if depth == 0:
+                    return self.tokens[min(index + 1, len(self.tokens) - 1)].upper in ("UNION", "EXCEPT", "INTERSECT", ")")
+            index += 1
+        return False
+
+    def _word(self) -> ast.Node:
+        token = self.token
+        line, upper = token.line, token.upper
+        if upper == "NULL":
+            self.advance()
+            return ast.Literal(line, None, None)
+        if upper == "CASE":
+            return self._case()
+        if self.peek().value == "(" and self.peek().kind == OPERATOR:
+            if upper in ("CAST", "TRY_CAST", "PARSE", "TRY_PARSE"):
+                return self._cast(upper)
+            if upper in ("CONVERT", "TRY_CONVERT"):
+                return self._convert(upper)
+            if upper in FUNCTION_WORDS or upper not in RESERVED:
+                self.advance()
+                return self._call((token.value,), line)
+        if upper in NILADIC:
+            self.advance()
+            return ast.Call(line, (upper,), [])
+        if upper == "NEXT" and self.peek().upper == "VALUE":
+            from aglab.tsql.messages import not_implemented
+
+            raise not_implemented("NEXT VALUE FOR (sequences)", line)
+        if upper in RESERVED and upper not in ("IDENTITYCOL", "ROWGUIDCOL"):
+            raise self.syntax_error()
+        return self._reference()
+
+    def _reference(self) -> ast.Node:
+        line = self.token.line
+        parts = [self.advance().value]
+        while self.at("."):
+            self.advance()
+            if self.at("."):
+                parts.append("")
+                continue
+            if self.at("*"):
+                self.advance()
+                return ast.Star(line, tuple(parts))
+            if self.token.kind not in (NAME, QUOTED):
+                raise self.syntax_error()
+            if len(parts) > 4:
+                raise self.syntax_error()
+            parts.append(self.advance().value)
+        if self.at("(") and len(parts) > 1:
+            return self._call(tuple(parts), line)
+        return ast.ColumnRef(line, tuple(parts))
+
+    def _call(self, parts: tuple[str, ...], line: int) -> ast.Node:
+        self.expect("(")
+        self.enter()
+        call = ast.Call(line, parts, [])
+        if self.accept("*"):
+            call.star = True
+        elif not self.at(")"):
+            if self.accept("DISTINCT"):
+                call.distinct = True
+            else:
+                self.accept("ALL")
+            call.args.append(self._argument(call))
+            while self.accept(","):
+                call.args.append(self._argument(call))
+        self.expect(")")
+        self.leave()
+        if self.at("WITHIN") and self.peek().upper == "GROUP":
+            self.advance()
+            self.advance()
+            self.expect("(")
+            self.expect("ORDER")
+            self.expect("BY")
+            call.within = self._order_list()
+            self.expect(")")
+        if self.at("OVER"):
+            self.advance()
+            call.over = self._window()
+        return call
+
+    def _argument(self, call: ast.Call) -> ast.Node:
+        if self.at("DEFAULT"):
+            line = self.advance().line
+            return ast.Call(line, ("DEFAULT",), [])
+        if call.name == "IIF" and not call.args:
+            return self.condition()
+        return self.expression()
+
+    def _order_list(self) -> list[tuple[ast.Node, bool]]:
+        items: list[tuple[ast.Node, bool]] = []
+        while True:
+            node = self.expression()
+            descending = self.accept("DESC")
+            if not descending:
+                self.accept("ASC")
+            items.append((node, descending))
+            if not self.accept(","):
+                return items
+
+    def _window(self) -> ast.Window:
+        line = self.expect("(").line
+        window = ast.Window(line, [], [])
+        if self.accept("PARTITION"):
+            self.expect("BY")
+            window.partition.append(self.expression())
+            while self.accept(","):
+                window.partition.append(self.expression())
+        if self.accept("ORDER"):
+            self.expect("BY")
+            window.order = self._order_list()
+        if self.at("ROWS", "RANGE"):
+            unit = self.advance().upper
+            if self.accept("BETWEEN"):
+                start = self._bound()
+                self.expect("AND")
+                end = self._bound()
+            else:
+                start, end = self._bound(), ("CURRENT ROW", None)
+            window.frame = (unit, start, end)
+        self.expect(")")
+        return window
+
+    def _bound(self) -> tuple[str, Any]:
+        if self.accept("UNBOUNDED"):
+            return (f"UNBOUNDED {self.expect('PRECEDING', 'FOLLOWING').upper}", None)
+        if self.accept("CURRENT"):
+            self.expect("ROW")
+            return ("CURRENT ROW", None)
+        count = self.integer()
+        return (self.expect("PRECEDING", "FOLLOWING").upper, count)
+
+    def _case(self) -> ast.Node:
+        line = self.advance().line
+        self.enter()
+        operand = None if self.at("WHEN") else self.expression()
+        whens: list[tuple[ast.Node, ast.Node]] = []
+        while self.accept("WHEN"):
+            test = self.condition() if operand is None else self.expression()
+            self.expect("THEN")
+            whens.append((test, self.expression()))
+        if not whens:
+            raise self.syntax_error()
+        default = self.expression() if self.accept("ELSE") else None
+        self.expect("END")
+        self.leave()
+        return ast.Case(line, operand, whens, default)
+
+    def _cast(self, word: str) -> ast.Node:
+        line = self.advance().line
+        self.expect("(")
+        operand = self.expression()
+        self.expect("AS")
+        sql_type = self._cast_type()
+        if word.endswith("PARSE") and self.accept("USING"):
+            self.expression()
+        self.expect(")")
+        return ast.Cast(line, operand, sql_type, None, word.startswith("TRY"))
+
+    def _cast_type(self) -> SqlType:
+        bare = self.peek().value != "("
+        sql_type = self.data_type()
+        if bare and sql_type.name in ("char", "varchar", "nchar", "nvarchar", "binary", "varbinary") and sql_type.length == 1:
+            return SqlType(sql_type.name, length=30)  # CAST and CONVERT default to 30 where declarations default to 1
+        return sql_type
+
+    def _convert(self, word: str) -> ast.Node:
+        line = self.advance().line
+        self.expect("(")
+        sql_type = self._cast_type()
+        self.expect(",")
+        operand = self.expression()
+        style = self.expression() if self.accept(",") else None
+        self.expect(")")
+        return ast.Cast(line, operand, sql_type, style, word.startswith("TRY"))
+
+    def _odbc_escape(self) -> ast.Node:
+        """{fn NAME(...)}, {d '...'}, {t '...'}, {ts '...'}"""
+        line = self.advance().line
+        kind = self.any_word().lower()
+        if kind == "fn":
+            node = self.expression()
+        elif kind in ("d", "t", "ts"):
+            node = ast.Cast(line, ast.Literal(line, self.string(), SqlType("varchar", length=30)), SqlType("datetime"))
+        else:
+            raise self.syntax_error()
+        self.expect("}")
+        return node
+
+
+def literal(kind: int, text: str, line: int) -> ast.Literal:
+    """The value and type of a constant. Source: "Constants (Transact-SQL)"."""
+    if kind == INTEGER:
+        value = int(text)
+        if value <= 2147483647:
+            return ast.Literal(line, value, INT)
+        digits = len(text.lstrip("0"))
+        if digits > 38:
+            raise error(1007, text, line=line)
+        return ast.Literal(line, Decimal(value), SqlType("numeric", precision=digits, scale=0))
+    if kind == DECIMAL:
+        whole, _, fraction = text.partition(".")
+        digits = len(whole.lstrip("0")) + len(fraction)
+        if digits > 38:
+            raise error(8115, "expression", "numeric", line=line)
+        return ast.Literal(line, Decimal(text if not text.endswith(".") else text[:-1]),
+                           SqlType("numeric", precision=max(digits, 1), scale=len(fraction)))
+    if kind == FLOAT:
+        mantissa = text if text[-1] not in "eE+-" else text.rstrip("+-") + "0"
+        value_float = float(mantissa)
+        if value_float in (float("inf"), float("-inf")):
+            raise error(232, "float", text, line=line)
+        return ast.Literal(line, value_float, FLOAT_TYPE)
+    if kind == MONEY:
+        return ast.Literal(line, Decimal(text[1:] or "0").quantize(Decimal("0.0001")), MONEY_TYPE)
+    if kind == BINARY:
+        digits_text = text[2:]
+        if len(digits_text) % 2:
+            digits_text = "0" + digits_text
+        data = bytes.fromhex(digits_text)
+        return ast.Literal(line, data, SqlType("varbinary", length=len(data) or 1))
+    length = len(text) or 1
+    if kind == NATIONAL:
+        return ast.Literal(line, text, SqlType("nvarchar", length=length if length <= 4000 else -1))
+    return ast.Literal(line, text, SqlType("varchar", length=length if length <= 8000 else -1))

@@ -1,0 +1,531 @@
+"""SELECT, set operations, VALUES, FROM with joins, APPLY, PIVOT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aglab.tsql import ast
+from aglab.tsql.lexer import INTEGER, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE
+from aglab.tsql.messages import error
+from aglab.tsql.parser.expressions import ExpressionParser
+
+TABLE_HINTS = frozenset(
+    "NOLOCK READUNCOMMITTED READCOMMITTED READCOMMITTEDLOCK REPEATABLEREAD SERIALIZABLE HOLDLOCK UPDLOCK XLOCK ROWLOCK PAGLOCK TABLOCK "
+    "TABLOCKX READPAST NOWAIT NOEXPAND FORCESEEK FORCESCAN KEEPIDENTITY KEEPDEFAULTS IGNORE_CONSTRAINTS IGNORE_TRIGGERS SNAPSHOT INDEX".split()
+)
+# Words that cannot be an alias without AS although they are not reserved in general.
+NOT_ALIAS = frozenset({"APPLY", "OFFSET", "MATCHED", "OUTPUT", "GO", "THROW", "NEXT", "WINDOW", "PIVOT", "UNPIVOT", "USING"})
+
+
+class QueryParser(ExpressionParser):
+    """Reads queries."""
+
+    def query(self, nested: bool = True) -> ast.Query:
+        """A query with its common table expressions, ORDER BY, OFFSET/FETCH, FOR and OPTION."""
+        self.enter()
+        ctes = self.with_clause() if self.at("WITH") else []
+        query = self._set_operation()
+        query.ctes = ctes + query.ctes
+        self._tail(query, nested)
+        self.leave()
+        return query
+
+    def with_clause(self) -> list[ast.Cte]:
+        """WITH name (columns) AS (query), ..."""
+        self.expect("WITH")
+        ctes: list[ast.Cte] = []
+        while True:
+            line = self.token.line
+            name = self.name()
+            columns = self.name_list() if self.at("(") else []
+            self.expect("AS")
+            self.expect("(")
+            ctes.append(ast.Cte(line, name, columns, self.query()))
+            self.expect(")")
+            if not self.accept(","):
+                return ctes
+
+    def name_list(self) -> list[str]:
+        """(name, name, ...)"""
+        self.expect("(")
+        names = [self.name()]
+        while self.accept(","):
+            names.append(self.name())
+        self.expect(")")
+        return names
+
+    def _set_operation(self) -> ast.Query:
+        left = self._intersection()
+        while self.at("UNION", "EXCEPT"):
+            line, op = self.token.line, self.advance().upper
+            if op == "UNION" and self.accept("ALL"):
+                op = "UNION ALL"
+            left = ast.SetOperation(line, op=op, left=left, right=self._intersection())
+        return left
+
+    def _intersection(self) -> ast.Query:
+        left = self._query_term()
+        while self.at("INTERSECT"):
+            line = self.advance().line
+            left = ast.SetOperation(line, op="INTERSECT", left=left, right=self._query_term())
+        return left
+
+    def _query_term(self) -> ast.Query:
+        if self.accept("("):
+            self.enter()
+            query = self._set_operation()
+            self._tail(query, True)
+            self.leave()
+            self.expect(")")
+            return query
+        if self.at("SELECT"):
+            return self._select()
+        if self.at("VALUES"):
+            return self.values()
+        raise self.syntax_error()
+
+    def values(self) -> ast.Values:
+        """VALUES (...), (...)"""
+        line = self.expect("VALUES").line
+        rows: list[list[ast.Node]] = []
+        while True:
+            self.expect("(")
+            row = [self._value_or_default()]
+            while self.accept(","):
+                row.append(self._value_or_default())
+            self.expect(")")
+            rows.append(row)
+            if not self.accept(","):
+                break
+        return ast.Values(line, rows=rows)
+
+    def _value_or_default(self) -> ast.Node:
+        if self.at("DEFAULT"):
+            line = self.advance().line
+            return ast.Call(line, ("DEFAULT",), [])
+        return self.expression()
+
+    def _select(self) -> ast.Select:
+        line = self.expect("SELECT").line
+        select = ast.Select(line)
+        if self.accept("DISTINCT"):
+            select.distinct = True
+        else:
+            self.accept("ALL")
+        if self.at("TOP"):
+            select.top = self.top_clause()
+        select.items.append(self._select_item())
+        while self.accept(","):
+            select.items.append(self._select_item())
+        if self.accept("INTO"):
+            select.into = self.multipart()
+        if self.accept("FROM"):
+            select.source = self.from_clause()
+        if self.accept("WHERE"):
+            select.where = self.condition()
+        if self.accept("GROUP"):
+            self.expect("BY")
+            self._group_by(select)
+        if self.accept("HAVING"):
+            select.having = self.condition()
+        return select
+
+    def top_clause(self) -> ast.Top:
+        """TOP n, TOP (expression) [PERCENT] [WITH TIES]"""
+        line = self.expect("TOP").line
+        if self.accept("("):
+            count = self.expression()
+            self.expect(")")
+        elif self.token.kind in (INTEGER, VARIABLE) or self.token.kind == INTEGER + 1:
+            count = self._primary()
+        else:
+            raise self.syntax_error()
+        percent = self.accept("PERCENT")
+        ties = False
+        if self.at("WITH") and self.peek().upper == "TIES":
+            self.advance()
+            self.advance()
+            ties = True
+        return ast.Top(line, count, percent, ties)
+
+    def _select_item(self) -> ast.SelectItem:
+        token = self.token
+        line = token.line
+        if self.accept("*"):
+            return ast.SelectItem(line, ast.Star(line))
+        if token.kind == VARIABLE and not token.value.startswith("@@") and self.peek().value in ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="):
+            self.advance()
+            op = self.advance().value
+            return ast.SelectItem(line, self.expression(), variable=token.value, op=op)
+        if (self.is_name() or token.kind in (STRING, NATIONAL)) and self.peek().value == "=" and self.peek().kind == OPERATOR:
+            self.advance()
+            self.advance()
+            return ast.SelectItem(line, self.expression(), alias=token.value)
+        expression = self.expression()
+        if isinstance(expression, ast.Star):
+            return ast.SelectItem(line, expression)
+        return ast.SelectItem(line, expression, alias=self._alias(True))
+
+    def _alias(self, strings: bool = False) -> str:
+        if self.accept("AS"):
+            if strings and self.token.kind in (STRING, NATIONAL):
+                return self.advance().value
+            return self.name()
+        if strings and self.token.kind in (STRING, NATIONAL):
+            return self.advance().value
+        if self.is_name() and self.token.upper not in NOT_ALIAS and not self._begins_label():
+            return self.name()
+        return ""
+
+    def _begins_label(self) -> bool:
+        return self.peek().value == ":" and self.peek().kind == OPERATOR and self.token.kind == NAME
+
+    def _group_by(self, select: ast.Select) -> None:
+        select.group = []
+        if self.accept("ALL"):
+            pass
+        sets: list[list[int]] | None = None
+        while True:
+            if self.at("ROLLUP", "CUBE", "GROUPING") and (self.peek().value == "(" or self.peek().upper == "SETS"):
+                new = self._grouping(select.group)
+                sets = [a + b for a in (sets or [[]]) for b in new]
+            elif self.at("(") and self.peek().value == ")":
+                self.advance()
+                self.advance()
+                sets = sets or [[]]
+            else:
+                select.group.append(self.expression())
+                sets = [s + [len(select.group) - 1] for s in (sets or [[]])]
+            if not self.accept(","):
+                break
+        if self.at("WITH") and self.peek().upper in ("ROLLUP", "CUBE"):
+            self.advance()
+            count = len(select.group)
+            sets = _rollup(range(count)) if self.advance().upper == "ROLLUP" else _cube(range(count))
+        if sets is not None and (len(sets) > 1 or len(sets[0]) < len(select.group)):
+            select.grouping_sets = sets
+
+    def _grouping(self, group: list[ast.Node]) -> list[list[int]]:
+        kind = self.advance().upper
+        if kind == "GROUPING":
+            self.expect("SETS")
+        self.expect("(")
+        elements: list[list[int]] = []
+        while True:
+            indices: list[int] = []
+            if kind == "GROUPING" and self.at("ROLLUP", "CUBE"):
+                elements += self._grouping(group)
+            else:
+                if self.accept("("):
+                    if not self.at(")"):
+                        indices.append(self._group_element(group))
+                        while self.accept(","):
+                            indices.append(self._group_element(group))
+                    self.expect(")")
+                else:
+                    indices.append(self._group_element(group))
+                elements.append(indices)
+            if not self.accept(","):
+                break
+        self.expect(")")
+        if kind == "GROUPING":
+            return elements
+        combos = _rollup(range(len(elements))) if kind == "ROLLUP" else _cube(range(len(elements)))
+        return [[index for element in combo for index in elements[element]] for combo in combos]
+
+    def _group_element(self, group: list[ast.Node]) -> int:
+        group.append(self.expression())
+        return len(group) - 1
+
+    def _tail(self, query: ast.Query, nested: bool) -> None:
+        if self.at("ORDER") and self.peek().upper == "BY":
+            self.advance()
+            self.advance()
+            while True:
+                line = self.token.line
+                node = self.expression()
+                descending = self.accept("DESC")
+                if not descending:
+                    self.accept("ASC")
+                query.order.append(ast.OrderItem(line, node, descending))
+                if not self.accept(","):
+                    break
+            if self.accept("OFFSET"):
+                query.offset = self.expression()
+                self.expect("ROW", "ROWS")
+                if self.accept("FETCH"):
+                    self.expect("NEXT", "FIRST")
+                    query.fetch = self.expression()
+                    self.expect("ROW", "ROWS")
+                    self.expect("ONLY")
+            elif nested and not self._allows_order(query) and not (self.at("FOR") and self.peek().upper in ("XML", "JSON")):
+                raise error(1033, line=query.order[0].line)
+        if self.at("FOR") and self.peek().upper in ("XML", "JSON", "BROWSE"):
+            self.advance()
+            kind = self.advance().upper
+            query.for_clause = (kind, self._for_options())
+        if self.at("OPTION") and self.peek().value == "(":
+            self.advance()
+            query.options = self._query_options()
+
+    @staticmethod
+    def _allows_order(query: ast.Query) -> bool:
+        return isinstance(query, ast.Select) and query.top is not None
+
+    def _for_options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        while self.token.kind == NAME and (self.token.upper not in RESERVED):
+            word = self.advance().upper
+            options[word] = True
+            if self.accept("("):
+                options[word] = self.string() if self.token.kind in (STRING, NATIONAL) else True
+                self.expect(")")
+            if not self.accept(","):
+                break
+        return options
+
+    def _query_options(self) -> dict[str, Any]:
+        self.expect("(")
+        options: dict[str, Any] = {}
+        while not self.at(")"):
+            words: list[str] = []
+            value: Any = True
+            while not self.at(",", ")"):
+                if self.token.kind == 11:
+                    raise self.syntax_error()
+                if self.at("("):
+                    depth = 0
+                    while True:
+                        depth += 1 if self.at("(") else -1 if self.at(")") else 0
+                        if self.token.kind == 11:
+                            raise self.syntax_error()
+                        self.advance()
+                        if depth == 0:
+                            break
+                    continue
+                if self.token.kind == INTEGER:
+                    value = int(self.advance().value)
+                elif self.accept("="):
+                    continue
+                else:
+                    words.append(self.advance().value.upper())
+            options[" ".join(words)] = value
+            if not self.accept(","):
+                break
+        self.expect(")")
+        return options
+
+    # --- FROM ---------------------------------------------------------------------------------------------------------------
+
+    def from_clause(self) -> ast.Source:
+        """Table sources joined by commas or JOIN."""
+        left = self._joined()
+        while self.at(","):
+            line = self.advance().line
+            left = ast.JoinSource(line, kind="CROSS", left=left, right=self._joined())
+        return left
+
+    def _joined(self) -> ast.Source:
+        self.enter()
+        left = self._source()
+        while True:
+            line = self.token.line
+            kind = self._join_kind()
+            if not kind:
+                self.leave()
+                return left
+            right = self._joined_right() if kind not in ("CROSS", "CROSS APPLY", "OUTER APPLY") else self._source()
+            on = None
+            if kind not in ("CROSS", "CROSS APPLY", "OUTER APPLY"):
+                self.expect("ON")
+                on = self.condition()
+            left = ast.JoinSource(line, kind=kind, left=left, right=right, on=on)
+
+    def _joined_right(self) -> ast.Source:
+        """The right side of JOIN: one source, or a nested join whose ON comes first (a JOIN b JOIN c ON .. ON ..)."""
+        right = self._source()
+        while not self.at("ON"):
+            line = self.token.line
+            kind = self._join_kind()
+            if not kind:
+                break
+            inner = self._source() if kind in ("CROSS", "CROSS APPLY", "OUTER APPLY") else self._joined_right()
+            on = None
+            if kind not in ("CROSS", "CROSS APPLY", "OUTER APPLY"):
+                self.expect("ON")
+                on = self.condition()
+            right = ast.JoinSource(line, kind=kind, left=right, right=inner, on=on)
+        return right
+
+    def _join_kind(self) -> str:
+        if self.at("CROSS", "OUTER") and self.peek().upper == "APPLY":
+            kind = f"{self.advance().upper} APPLY"
+            self.advance()
+            return kind
+        if self.at("CROSS") and self.peek().upper == "JOIN":
+            self.advance()
+            self.advance()
+            return "CROSS"
+        if self.at("JOIN"):
+            self.advance()
+            return "INNER"
+        if self.at("INNER", "LEFT", "RIGHT", "FULL"):
+            kind = self.advance().upper
+            self.accept("OUTER")
+            self.accept("LOOP", "HASH", "MERGE", "REMOTE")
+            self.expect("JOIN")
+            return kind
+        return ""
+
+    def _source(self) -> ast.Source:
+        line = self.token.line
+        source: ast.Source
+        if self.at("("):
+            source = self._parenthesised_source(line)
+        elif self.token.kind == VARIABLE:
+            source = ast.TableSource(line, parts=(self.variable(),))
+            source.alias = self._alias()
+        else:
+            source = self._named_source(line)
+        while self.at("PIVOT", "UNPIVOT") and self.peek().value == "(":
+            source = self._pivot(source)
+        return source
+
+    def _parenthesised_source(self, line: int) -> ast.Source:
+        start = self.position
+        self.expect("(")
+        if self.at("SELECT", "WITH", "VALUES") or (self.at("(") and self._opens_query()):
+            query = self.query()
+            self.expect(")")
+            source = ast.QuerySource(line, query=query)
+            source.alias = self._alias()
+            if not source.alias:
+                raise self.syntax_error()
+            if self.at("("):
+                source.column_aliases = self.name_list()
+            return source
+        self.seek(start)
+        self.expect("(")
+        joined = self._joined()
+        self.expect(")")
+        return joined
+
+    def _named_source(self, line: int) -> ast.Source:
+        if self.at("OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "OPENXML", "CONTAINSTABLE", "FREETEXTTABLE"):
+            from aglab.tsql.messages import not_implemented
+
+            raise not_implemented(self.token.upper, line)
+        parts = self.multipart()
+        if self.at("(") and not self._is_old_hint():
+            self.advance()
+            args: list[ast.Node] = []
+            if not self.at(")"):
+                args.append(self._value_or_default())
+                while self.accept(","):
+                    args.append(self._value_or_default())
+            self.expect(")")
+            function = ast.FunctionSource(line, parts=parts, args=args)
+            if self.at("WITH") and self.peek().value == "(" and parts[-1].upper == "OPENJSON":
+                function.with_columns = self._openjson_columns()
+            function.alias = self._alias()
+            if function.alias and self.at("("):
+                function.column_aliases = self.name_list()
+            return function
+        source = ast.TableSource(line, parts=parts)
+        if self.at("FOR") and self.peek().upper in ("SYSTEM_TIME", "PATH"):
+            from aglab.tsql.messages import not_implemented
+
+            raise not_implemented("FOR SYSTEM_TIME", line)
+        source.alias = self._alias()
+        source.hints = self.table_hints()
+        if not source.alias and source.hints:
+            source.alias = self._alias()
+        if self.at("TABLESAMPLE"):
+            from aglab.tsql.messages import not_implemented
+
+            raise not_implemented("TABLESAMPLE", line)
+        return source
+
+    def _openjson_columns(self) -> list[tuple[str, Any, str]]:
+        self.advance()
+        self.expect("(")
+        columns = []
+        while True:
+            name = self.name()
+            sql_type = self.data_type()
+            path = self.string() if self.token.kind in (STRING, NATIONAL) else f"$.{name}"
+            if self.accept("AS"):
+                self.expect("JSON")
+            columns.append((name, sql_type, path))
+            if not self.accept(","):
+                break
+        self.expect(")")
+        return columns
+
+    def _is_old_hint(self) -> bool:
+        return self.peek().upper in TABLE_HINTS and self.peek().upper not in ("INDEX",) and self.peek(2).value in (")", ",")
+
+    def table_hints(self) -> frozenset[str]:
+        """WITH (hint, ...) or the old (hint)."""
+        if self.at("WITH") and self.peek().value == "(":
+            self.advance()
+        elif not (self.at("(") and self._is_old_hint()):
+            return frozenset()
+        self.expect("(")
+        hints: set[str] = set()
+        while not self.at(")"):
+            token = self.token
+            word = self.any_word()
+            if word not in TABLE_HINTS:
+                raise error(321, token.value, line=token.line)
+            if word in ("INDEX", "FORCESEEK"):
+                if self.accept("="):
+                    self.advance()
+                if self.accept("("):
+                    while not self.at(")"):
+                        if self.token.kind == 11:
+                            raise self.syntax_error()
+                        self.advance()
+                    self.expect(")")
+            hints.add(word)
+            self.accept(",")
+        self.expect(")")
+        return frozenset(hints)
+
+    def _pivot(self, source: ast.Source) -> ast.Source:
+        line = self.token.line
+        unpivot = self.advance().upper == "UNPIVOT"
+        self.expect("(")
+        pivot = ast.PivotSource(line, source=source, unpivot=unpivot)
+        if unpivot:
+            pivot.value_column = self.name()
+        else:
+            call = self.expression()
+            if not isinstance(call, ast.Call):
+                raise self.syntax_error()
+            pivot.aggregate = call
+        self.expect("FOR")
+        pivot.name_column = self.name()
+        self.expect("IN")
+        pivot.names = self.name_list()
+        self.expect(")")
+        pivot.alias = self._alias()
+        if not pivot.alias:
+            raise self.syntax_error()
+        return pivot
+
+
+def _rollup(indices: range) -> list[list[int]]:
+    items = list(indices)
+    return [items[:n] for n in range(len(items), -1, -1)]
+
+
+def _cube(indices: range) -> list[list[int]]:
+    items = list(indices)
+    if len(items) > 10:
+        items = items[:10]
+    sets = [[item for bit, item in enumerate(items) if mask >> bit & 1] for mask in range(2 ** len(items))]
+    return sorted(sets, key=lambda s: (-len(s), s))
+
+
+_ = QUOTED
