@@ -17,12 +17,14 @@ from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.engine import layout as at
 from aglab.engine import outputs
 from aglab.engine.jit import COMPILED
-from aglab.engine.params import Array, build
+from aglab.engine.layout import Array
+from aglab.engine.params import build
 from aglab.engine.tick import advance as run_ticks
 from aglab.record import Run
 from aglab.scenario import Scenario, check_change
 
 _EPSILON = 1e-9  # seconds: two times closer than this are one
+_ALWAYS = 1e300  # bytes: backed up to beyond any log
 _CHUNK = 20_000  # ticks per call of the kernel, so that progress can be shown
 
 
@@ -106,7 +108,7 @@ class Flow:
                 step = min(left, tick_s - self.state.part_s)
                 blocks.append(self._part(step))
             elif left >= tick_s - _EPSILON:
-                ticks = min(_CHUNK, int(math.floor(left / tick_s + _EPSILON / tick_s)))
+                ticks = min(_CHUNK, math.floor((left + _EPSILON) / tick_s))
                 step = ticks * tick_s
                 blocks.append(self._ticks(ticks, tick_s, self._random.standard_normal(ticks)))
             else:
@@ -134,7 +136,7 @@ class Flow:
         p = self.params
         run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, draws, tot_out, st_out)
         s.ticks = first + counts
-        times = (np.arange(samples) + first // per_sample + 1) * self.scenario.settings.sample_s
+        times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * self.scenario.settings.sample_s
         if not samples:
             return Block(times, np.zeros((0, 0)), [])
         before = np.concatenate([self._last[None], tot_out[:-1]])
@@ -250,6 +252,8 @@ def _fresh(scenario: Scenario, ct: Array, wl: Array) -> State:
         ages = (np.arange(at.SEGMENTS) - at.SEGMENTS) / at.SEGMENTS * target
         seg[:, 1, :] = ages
         seg[:, 0, :] = ages / wl[at.W_LOG] * wl[at.W_TOUCHES]
+    if scenario.settings.recovery_model == "SIMPLE":
+        st[:, at.S_BACKUP] = _ALWAYS
     return State(st, seg, cl, np.zeros((count, at.TOT_SIZE)))
 
 

@@ -8,6 +8,11 @@ Units: seconds, bytes, pages, core-seconds unless the name says otherwise.
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
 SEGMENTS = 64
 
 # --- hw: one machine
@@ -64,8 +69,10 @@ SEGMENTS = 64
     C_NOISE_TIME,
     C_WRITE_FLOOR,
     C_DETECT,
+    C_PACE,  # time over which the background writer averages the log rate
+    C_BACKUP_EVERY,  # interval of log backups, s; 0 = none
     CT_SIZE,
-) = range(21)
+) = range(23)
 
 # --- st: slow state of one node
 (
@@ -92,11 +99,12 @@ SEGMENTS = 64
     S_SEND_RATE,
     S_CPU,  # busy share of logical processors in the last tick
     S_CHECKPOINTS,
+    S_LOG_RATE,  # log made or redone, averaged over the writer's pace, B/s
     ST_SIZE,
-) = range(24)
+) = range(25)
 
 # --- cl: the cluster
-(K_PRIMARY, K_USERS, K_NOISE, K_X, CL_SIZE) = range(5)
+(K_PRIMARY, K_USERS, K_NOISE, K_X, K_SINCE_BACKUP, CL_SIZE) = range(6)
 
 # --- tot: totals of one node
 TOTALS = (

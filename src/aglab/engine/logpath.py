@@ -10,82 +10,64 @@ from __future__ import annotations
 
 import math
 
+from aglab.engine import layout as at
 from aglab.engine.jit import kernel
-from aglab.engine.layout import (
-    C_LOG_BLOCK,
-    C_LOG_IOS,
-    C_LOG_TURN,
-    C_SYNC_OVERHEAD,
-    C_TRANSPORT_CAP,
-    E_NSEND,
-    E_NSYNC,
-    E_USERS,
-    H_LOG_BW,
-    H_LOG_LAT,
-    H_NET_BW,
-    H_RTT,
-    O_COMMIT,
-    O_COMMIT_LOCAL,
-    O_LOG_FLUSHES,
-    O_LOG_LAT,
-    O_REMOTE,
-    S_LSN,
-    S_SENT,
-    S_SYNC,
-)
+from aglab.engine.layout import Array
 
 _NEVER = 1e9
 _IN_STEP = 1.0  # bytes a synchronised replica may lag
 
 
 @kernel
-def log_write_latency(bytes_s, size, hw):
+def log_write_latency(bytes_s: float, size: float, hw: Array) -> float:
     """Latency of one log write of ``size`` bytes on a volume that takes ``bytes_s`` in all (M/D/1 wait)."""
-    util = bytes_s / hw[H_LOG_BW]
+    util = bytes_s / hw[at.H_LOG_BW]
     if util >= 1.0:
         return _NEVER
-    transfer = size / hw[H_LOG_BW]
-    return hw[H_LOG_LAT] + transfer * (1.0 + util / (2.0 * (1.0 - util)))
+    transfer = size / hw[at.H_LOG_BW]
+    return hw[at.H_LOG_LAT] + transfer * (1.0 + util / (2.0 * (1.0 - util)))
 
 
 @kernel
-def flush_size(bytes_s, hw, ct):
+def flush_size(bytes_s: float, hw: Array, ct: Array) -> float:
     """Bytes of one log block when ``bytes_s`` of log are made: what gathers during one cycle, at most 60 KB."""
-    util = bytes_s / hw[H_LOG_BW]
-    block = ct[C_LOG_BLOCK]
+    util = bytes_s / hw[at.H_LOG_BW]
+    block = ct[at.C_LOG_BLOCK]
     if util >= 1.0:
         return block
-    size = bytes_s * (hw[H_LOG_LAT] + ct[C_LOG_TURN]) / (1.0 - util)
+    size = bytes_s * (hw[at.H_LOG_LAT] + ct[at.C_LOG_TURN]) / (1.0 - util)
     return min(size, block)
 
 
 @kernel
-def log_bytes_s_max(hw, ct):
+def log_bytes_s_max(hw: Array, ct: Array) -> float:
     """Most log the writer can flush: bandwidth, or the in-flight limit over the latency of a full block."""
-    in_flight = ct[C_LOG_IOS] * ct[C_LOG_BLOCK]
-    return min(hw[H_LOG_BW], in_flight / (hw[H_LOG_LAT] + ct[C_LOG_BLOCK] / hw[H_LOG_BW]))
+    in_flight = ct[at.C_LOG_IOS] * ct[at.C_LOG_BLOCK]
+    return min(hw[at.H_LOG_BW], in_flight / (hw[at.H_LOG_LAT] + ct[at.C_LOG_BLOCK] / hw[at.H_LOG_BW]))
 
 
 @kernel
-def in_step(node, primary, st):
+def in_step(node: int, primary: int, st: Array) -> float:
     """1.0 when the node is a synchronous replica that commits must wait for now."""
-    if node == primary or st[node, S_SYNC] < 0.5:
+    if node == primary or st[node, at.S_SYNC] < 0.5:
         return 0.0
-    if st[primary, S_LSN] - st[node, S_SENT] > _IN_STEP:
+    if st[primary, at.S_LSN] - st[node, at.S_SENT] > _IN_STEP:
         return 0.0
     return 1.0
 
 
 @kernel
-def send_bytes_s_max(primary, count, hw, ct):
+def send_bytes_s_max(primary: int, count: float, hw: Array, ct: Array) -> float:
     """Log rate to each of ``count`` replicas that network and pipeline allow."""
     if count < 1.0:
         return 1e18
-    return min(hw[primary, H_NET_BW] / count, ct[C_TRANSPORT_CAP])
+    return min(hw[primary, at.H_NET_BW] / count, ct[at.C_TRANSPORT_CAP])
 
 
 @kernel
-def commit(tx_s, log_tx, writing, primary, hw, ct, sync, env, out):
+def commit(
+    tx_s: float, log_tx: float, writing: float, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array
+) -> float:
     """Commit time at ``tx_s`` transactions/s that write log (fills ``out``).
 
     Parameters
@@ -102,27 +84,27 @@ def commit(tx_s, log_tx, writing, primary, hw, ct, sync, env, out):
     bytes_s = tx_s * log_tx
     here = hw[primary]
     size = max(log_tx, flush_size(bytes_s, here, ct))
-    size = min(size, max(log_tx, ct[C_LOG_BLOCK]))
+    size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
     latency = log_write_latency(bytes_s, size, here)
-    cycle = latency + ct[C_LOG_TURN]
+    cycle = latency + ct[at.C_LOG_TURN]
     others = 1.0
-    if env[E_USERS] > 0.0:
-        others = max(0.0, 1.0 - 1.0 / max(1.0, env[E_USERS]))
+    if env[at.E_USERS] > 0.0:
+        others = max(0.0, 1.0 - 1.0 / max(1.0, env[at.E_USERS]))
     busy = 1.0 - math.exp(-tx_s * others * cycle)
     gap = cycle
     if bytes_s > 0.0:
         gap = min(cycle, size / bytes_s)
     start = busy * gap * 0.5
-    out[O_LOG_LAT] = latency
+    out[at.O_LOG_LAT] = latency
     if tx_s > 0.0:
         flushes = 1.0 / (cycle + math.exp(-tx_s * cycle) / tx_s)
-        out[O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[C_LOG_BLOCK]))
+        out[at.O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[at.C_LOG_BLOCK]))
     else:
-        out[O_LOG_FLUSHES] = 0.0
-    out[O_COMMIT_LOCAL] = start + latency
+        out[at.O_LOG_FLUSHES] = 0.0
+    out[at.O_COMMIT_LOCAL] = start + latency
     remote = 0.0
-    if env[E_NSYNC] > 0.5:
-        rate_max = send_bytes_s_max(primary, env[E_NSEND], hw, ct)
+    if env[at.E_NSYNC] > 0.5:
+        rate_max = send_bytes_s_max(primary, env[at.E_NSEND], hw, ct)
         util = bytes_s / rate_max
         send = _NEVER
         if util < 1.0:
@@ -130,10 +112,10 @@ def commit(tx_s, log_tx, writing, primary, hw, ct, sync, env, out):
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
                 there = log_write_latency(bytes_s, size, hw[node])
-                remote = max(remote, send + hw[node, H_RTT] + there)
-        out[O_COMMIT] = start + max(latency, remote) + ct[C_SYNC_OVERHEAD]
-        remote = remote + ct[C_SYNC_OVERHEAD]
+                remote = max(remote, send + hw[node, at.H_RTT] + there)
+        out[at.O_COMMIT] = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
+        remote = remote + ct[at.C_SYNC_OVERHEAD]
     else:
-        out[O_COMMIT] = start + latency
-    out[O_REMOTE] = remote
-    return out[O_COMMIT]
+        out[at.O_COMMIT] = start + latency
+    out[at.O_REMOTE] = remote
+    return out[at.O_COMMIT]

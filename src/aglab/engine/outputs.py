@@ -13,9 +13,9 @@ from aglab.core.counters import BY_KEY
 from aglab.core.paths import bundle_path
 from aglab.core.units import KIB
 from aglab.engine import layout as at
-from aglab.engine.pages import dirty_pages
-from aglab.engine.params import Array
-from aglab.engine.tick import log_used
+from aglab.engine.layout import Array
+from aglab.engine.pages import dirty_pages_now
+from aglab.engine.tick import log_used_all
 
 if TYPE_CHECKING:
     from aglab.engine.flow import Flow
@@ -83,8 +83,9 @@ def sample(flow: Flow, delta: Array, st: Array) -> tuple[Array, list[tuple[str, 
 
 
 def _log_used(flow: Flow, st: Array) -> Array:
-    primary = int(flow.state.cl[at.K_PRIMARY])
-    return np.array([[log_used(node, primary, sample) for node in range(st.shape[1])] for sample in st]).reshape(st.shape[:2])
+    used: Array = np.zeros(st.shape[:2])
+    log_used_all(int(flow.state.cl[at.K_PRIMARY]), st, used)
+    return used
 
 
 def gauges(flow: Flow, node: int) -> dict[str, float]:
@@ -92,7 +93,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
     state, hw, wl, ct = flow.state, flow.params.hw, flow.params.wl, flow.params.ct
     primary = int(state.cl[at.K_PRIMARY])
     st = state.st[node]
-    used = log_used(node, primary, state.st)
+    used = float(_log_used(flow, state.st[None])[0, node])
     end = st[at.S_LSN] if node == primary else st[at.S_REDONE]
     queue = max(0.0, st[at.S_LSN] - st[at.S_REDONE])
     since = max(0.0, end - st[at.S_RECOVER])
@@ -106,7 +107,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "log_send_rate_kb_s": st[at.S_SEND_RATE] / KIB,
         "recovery_queue_kb": queue / KIB,
         "redo_rate_kb_s": st[at.S_REDO_RATE] / KIB,
-        "dirty_pages": dirty_pages(node, state.st, state.seg, wl),
+        "dirty_pages": dirty_pages_now(node, state.st, state.seg, wl),
         "checkpoint_running": st[at.S_SWEEPING],
         "checkpoints": st[at.S_CHECKPOINTS],
         "log_since_checkpoint_kb": since / KIB,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from aglab.core.units import KIB
 from aglab.engine import layout as at
+from aglab.engine.layout import Array
 from aglab.scenario import Scenario
-
-Array = npt.NDArray[np.float64]
 
 _REDO = {
     "2014": "redo_bytes_s_2014",
@@ -101,4 +99,6 @@ def constants_row(scenario: Scenario) -> Array:
     ct[at.C_NOISE_TIME] = value("noise_time_s")
     ct[at.C_WRITE_FLOOR] = value("writer_floor")
     ct[at.C_DETECT] = value("failover_detect_s")
+    ct[at.C_PACE] = value("writer_pace_s")
+    ct[at.C_BACKUP_EVERY] = settings.log_backup_every_s
     return ct

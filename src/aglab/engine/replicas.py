@@ -7,46 +7,34 @@ flow-control gates, compression, seeding.
 
 from __future__ import annotations
 
+from aglab.engine import layout as at
 from aglab.engine.jit import kernel
-from aglab.engine.layout import (
-    C_REDO_CAP,
-    S_CONNECTED,
-    S_LSN,
-    S_REDO_RATE,
-    S_REDONE,
-    S_SEND_RATE,
-    S_SENT,
-    S_SUSPENDED,
-    T_RECEIVED,
-    T_RECEIVED_REPLICA,
-    T_REDONE,
-    T_SENT,
-)
+from aglab.engine.layout import Array
 
 
 @kernel
-def ship(node, primary, dt, rate_max, st, tot):
+def ship(node: int, primary: int, dt: float, rate_max: float, st: Array, tot: Array) -> None:
     """Send log to one replica for ``dt`` seconds, at most ``rate_max`` B/s; a replica in step is sent what is made."""
-    queue = st[primary, S_LSN] - st[node, S_SENT]
+    queue = st[primary, at.S_LSN] - st[node, at.S_SENT]
     sent = 0.0
-    if st[node, S_CONNECTED] > 0.5 and queue > 0.0:
+    if st[node, at.S_CONNECTED] > 0.5 and queue > 0.0:
         sent = min(queue, rate_max * dt)
-    st[node, S_SENT] += sent
-    st[node, S_LSN] = st[node, S_SENT]
-    st[node, S_SEND_RATE] = sent / dt
-    tot[primary, T_SENT] += sent
-    tot[node, T_RECEIVED_REPLICA] += sent
-    tot[node, T_RECEIVED] += sent
+    st[node, at.S_SENT] += sent
+    st[node, at.S_LSN] = st[node, at.S_SENT]
+    st[node, at.S_SEND_RATE] = sent / dt
+    tot[primary, at.T_SENT] += sent
+    tot[node, at.T_RECEIVED_REPLICA] += sent
+    tot[node, at.T_RECEIVED] += sent
 
 
 @kernel
-def redo(node, dt, st, ct, tot):
+def redo(node: int, dt: float, st: Array, ct: Array, tot: Array) -> float:
     """Redo what the node has hardened, at most at the dispatcher's rate."""
-    queue = st[node, S_LSN] - st[node, S_REDONE]
+    queue = st[node, at.S_LSN] - st[node, at.S_REDONE]
     done = 0.0
-    if st[node, S_SUSPENDED] < 0.5 and queue > 0.0:
-        done = min(queue, ct[C_REDO_CAP] * dt)
-    st[node, S_REDONE] += done
-    st[node, S_REDO_RATE] = done / dt
-    tot[node, T_REDONE] += done
+    if st[node, at.S_SUSPENDED] < 0.5 and queue > 0.0:
+        done = min(queue, ct[at.C_REDO_CAP] * dt)
+    st[node, at.S_REDONE] += done
+    st[node, at.S_REDO_RATE] = done / dt
+    tot[node, at.T_REDONE] += done
     return done

@@ -6,26 +6,9 @@ is unique; it is found by a bracketed secant (Illinois) from the last tick's ans
 
 from __future__ import annotations
 
+from aglab.engine import layout as at
 from aglab.engine.jit import kernel
-from aglab.engine.layout import (
-    C_WRITE_CPU,
-    E_BG_WORK,
-    E_CPU,
-    E_NSEND,
-    E_NSYNC,
-    E_SEND_WORK,
-    E_USERS,
-    H_READ_S,
-    H_READS_PER_TX,
-    O_CPU_TIME,
-    O_CPU_WAIT,
-    O_R,
-    O_READ_LAT,
-    O_WRITE_RATE,
-    W_LOG,
-    W_THINK,
-    W_WRITE_SHARE,
-)
+from aglab.engine.layout import Array
 from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
 
@@ -34,47 +17,47 @@ _TOLERANCE = 1e-10
 
 
 @kernel
-def response(x, primary, hw, wl, ct, sync, env, out):
+def response(x: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Response time at throughput ``x`` (s); fills ``out``."""
     here = hw[primary]
-    data_volume(x * here[H_READS_PER_TX], here, ct, env, out)
-    work = x * (env[E_CPU] + env[E_SEND_WORK]) + env[E_BG_WORK] + out[O_WRITE_RATE] * ct[C_WRITE_CPU]
-    cpu(work, env[E_CPU], here, out)
-    share = wl[W_WRITE_SHARE]
-    r = wl[W_THINK] + out[O_CPU_TIME] + out[O_CPU_WAIT] + here[H_READS_PER_TX] * out[O_READ_LAT]
+    data_volume(x * here[at.H_READS_PER_TX], here, ct, env, out)
+    work = x * (env[at.E_CPU] + env[at.E_SEND_WORK]) + env[at.E_BG_WORK] + out[at.O_WRITE_RATE] * ct[at.C_WRITE_CPU]
+    cpu(work, env[at.E_CPU], here, out)
+    share = wl[at.W_WRITE_SHARE]
+    r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + here[at.H_READS_PER_TX] * out[at.O_READ_LAT]
     if share > 0.0:
-        log_tx = wl[W_LOG] / share
-        r = r + share * commit(x * share, log_tx, env[E_USERS], primary, hw, ct, sync, env, out)
-    out[O_R] = r
+        log_tx = wl[at.W_LOG] / share
+        r = r + share * commit(x * share, log_tx, env[at.E_USERS], primary, hw, ct, sync, env, out)
+    out[at.O_R] = r
     return r
 
 
 @kernel
-def throughput_max(primary, hw, wl, ct, env):
+def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) -> float:
     """The least of the stations' limits (tx/s): no solution lies above it."""
     here = hw[primary]
-    demand = env[E_CPU] + env[E_SEND_WORK]
+    demand = env[at.E_CPU] + env[at.E_SEND_WORK]
     limit = 1e12
     if demand > 0.0:
-        limit = max(0.0, (cpu_capacity(here) - env[E_BG_WORK]) / demand)
-    if here[H_READS_PER_TX] > 0.0:
-        limit = min(limit, 1.0 / (here[H_READS_PER_TX] * here[H_READ_S]))
-    if wl[W_LOG] > 0.0 and wl[W_WRITE_SHARE] > 0.0:
+        limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
+    if here[at.H_READS_PER_TX] > 0.0:
+        limit = min(limit, 1.0 / (here[at.H_READS_PER_TX] * here[at.H_READ_S]))
+    if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct)
-        if env[E_NSYNC] > 0.5:
-            log_max = min(log_max, send_bytes_s_max(primary, env[E_NSEND], hw, ct))
-        limit = min(limit, log_max / wl[W_LOG])
+        if env[at.E_NSYNC] > 0.5:
+            log_max = min(log_max, send_bytes_s_max(primary, env[at.E_NSEND], hw, ct))
+        limit = min(limit, log_max / wl[at.W_LOG])
     return limit
 
 
 @kernel
-def solve(guess, primary, hw, wl, ct, sync, env, out):
+def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it.
 
     ``N / R(x)`` falls with x, so the root lies between x and ``N / R(x)`` for any x: that is the first bracket, around
     ``guess``, the last tick's answer. Returns 0 for no users.
     """
-    users = env[E_USERS]
+    users = env[at.E_USERS]
     top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
     if users <= 0.0 or top <= 0.0:
         response(0.0, primary, hw, wl, ct, sync, env, out)
@@ -95,7 +78,7 @@ def solve(guess, primary, hw, wl, ct, sync, env, out):
         g_high = users / response(y, primary, hw, wl, ct, sync, env, out) - y
         if g_high >= 0.0:
             # only at the top can N / R still exceed x: the slowest limit holds and users queue there
-            out[O_R] = users / y
+            out[at.O_R] = users / y
             return y
     else:
         low = y

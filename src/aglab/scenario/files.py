@@ -59,9 +59,8 @@ def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Cha
         values = {key: value for key, value in entry.items() if key not in ("at_s", "node")}
         at_s = entry.get("at_s")
         if isinstance(at_s, bool) or not isinstance(at_s, (int, float)) or not 0 <= at_s < 1e9:
-            raise UsageError(
-                f"at_s={at_s!r} must be a time >= 0 s (timeline entry {index + 1} of {where})", "give seconds from the start"
-            )
+            entry_name = f"timeline entry {index + 1} of {where}"
+            raise UsageError(f"at_s={at_s!r} must be a time >= 0 s ({entry_name})", "give seconds from the start")
         if not values:
             raise UsageError(f"timeline entry {index + 1} of {where} changes nothing", "add for example k_mb_s = 750")
         for name, value in values.items():

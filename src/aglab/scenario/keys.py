@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aglab.core.errors import UsageError, field_error, unknown_name
+from aglab.core.errors import field_error, unknown_name
 from aglab.core.quantity import check_number, constants
 from aglab.hardware import Profile
 from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
@@ -26,6 +26,8 @@ ALIASES: dict[str, str] = {
     "recovery_interval_min": "settings.recovery_interval_min",
     "version": "settings.sql_version",
     "log_gb": "settings.log_file_gb",
+    "log_backup_every_s": "settings.log_backup_every_s",
+    "recovery_model": "settings.recovery_model",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",
     "sample_s": "settings.sample_s",
@@ -158,7 +160,7 @@ def _set_joint(scenario: Scenario, joint: Mapping[str, tuple[str, Any]]) -> Scen
     if not joint:
         return scenario
     fields = {spec.name: spec for spec in dataclasses.fields(scenario.settings)}
-    values = {}
+    values: dict[str, Any] = {}
     for field_name, (typed, value) in joint.items():
         if field_name not in fields:
             raise unknown_name("setting", typed, tuple(known_names()))
@@ -250,12 +252,3 @@ def key_rows() -> list[dict[str, Any]]:
     for row in list(rows):
         rows += [{**row, "key": alias, "aliases": [], "meaning": f"short for {row['key']}"} for alias in row["aliases"]]
     return rows
-
-
-def require_nodes(scenario: Scenario, name: str) -> None:
-    """An error with the nearest name when a node is not in the scenario."""
-    if name not in scenario.node_names:
-        raise unknown_name("node", name, scenario.node_names)
-
-
-__all__ = ["ALIASES", "SPECIAL", "UsageError", "apply_settings", "key_rows", "known_names", "require_nodes"]

@@ -47,6 +47,8 @@ class Settings:
     )
     recovery_interval_min: float = number("min", 0, 600, "sp_configure 'recovery interval'; 0 for the default", default=0.0)
     log_file_gb: float = number("GB", 0.01, 1e6, "size of the log file", default=20.0)
+    log_backup_every_s: float = number("s", 0, 1e7, "interval of log backups; 0 for none", default=0.0)
+    recovery_model: str = choice(("FULL", "SIMPLE"), "recovery model of the database", default="FULL")
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.0)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
     sample_s: float = number("s", 0.001, 3600, "interval of the counters in a Run", default=1.0)
@@ -100,6 +102,11 @@ class Scenario:
             raise UsageError(
                 f"replicas={len(self.replicas)} must be from 1 to {REPLICAS_MAX} (availability group)",
                 "a primary and up to eight secondaries; 1 is a standalone server",
+            )
+        if len(self.replicas) > 1 and self.settings.recovery_model != "FULL":
+            raise UsageError(
+                f"recovery_model={self.settings.recovery_model!r} must be FULL with {len(self.replicas)} replicas (settings)",
+                "an availability group needs the full recovery model",
             )
         need_gb = self.workload.data_pages * 8192 / 1e9
         if need_gb > self.profile.data.usable_gb:
