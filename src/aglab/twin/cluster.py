@@ -1,0 +1,175 @@
+"""The simulated cluster: clock, world, machines, availability group and nodes, joined.
+
+Everything here runs on the world thread, except construction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aglab.core.errors import UsageError, field_error, unknown_name
+from aglab.hardware import profile_names
+from aglab.tsql import Session
+from aglab.twin import availability, freeze
+from aglab.twin.adapter import Adapter
+from aglab.twin.clock import Clock
+from aglab.twin.node import Node
+from aglab.twin.plant import DEFAULT_PROFILE, Plant
+from aglab.twin.world import World
+
+NODE_NAMES = ("sql1", "sql2", "sql3")
+DATABASE = "OLTP"
+
+
+class Cluster:
+    """Three nodes (``replicas`` = 1 leaves the engine's log shipping out: ``bare``).
+
+    Parameters
+    ----------
+    profile : str
+        Hardware profile of every node.
+    pace : str
+        The clock's pace.
+    bare : bool
+        No availability group: three stand-alone nodes, of which sql1 carries the load.
+    seed : int
+        Seed of the engine's randomness.
+    """
+
+    def __init__(
+        self,
+        profile: str = DEFAULT_PROFILE,
+        pace: str = "fast",
+        bare: bool = False,
+        seed: int = 1,
+        wall: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.bare = bare
+        self.clock = Clock(wall, pace)
+        self.world = World(self.clock, wall)
+        self.plant = Plant(checked_profile(profile), 1 if bare else 3, lambda: self.clock.now_us, seed)
+        self.group = None if bare else availability.form(list(NODE_NAMES), DATABASE, 0.0)
+        self.nodes = {name: Node(self, name, ordinal) for ordinal, name in enumerate(NODE_NAMES, start=1)}
+        self.adapter = Adapter(self)
+        self.state_path: Path | None = None
+        self.dirty = False  # something small that belongs in the state file has changed
+        self.dirty_rows = False  # databases came or went, or rows changed without a commit
+        self.on_commit: Callable[[list[str], Any], None] = lambda nodes, record: None
+        self.on_snapshot: Callable[[str], None] = lambda name: None
+        self.on_restore: Callable[[str], None] = lambda name: None
+        self.on_shutdown: Callable[[], None] = lambda: None
+        for node in self.nodes.values():
+            node.start(first=True)
+
+    @property
+    def primary(self) -> str:
+        """Name of the node that carries the load."""
+        return self.group.primary if self.group else NODE_NAMES[0]
+
+    def node(self, name: Any) -> Node:
+        """The node by name.
+
+        Raises
+        ------
+        UsageError
+            There is no such node.
+        """
+        found = self.nodes.get(str(name).lower())
+        if found is None:
+            raise unknown_name("node", str(name), NODE_NAMES)
+        return found
+
+    def writers(self) -> list[str]:
+        """Sessions with uncommitted changes: rows must not be written to disk while there are any."""
+        return [
+            f"session {client.session.spid} on {node.name}"
+            for node in self.nodes.values()
+            for client in node.clients.values()
+            if client.session.transaction is not None and client.session.transaction.entries
+        ]
+
+    def drop_others(self, caller: Session) -> None:
+        """Close every client's connection but the caller's."""
+        for node in self.nodes.values():
+            for client in list(node.clients.values()):
+                if client.session is not caller:
+                    node.drop(client)
+
+    def ghost_mark(self) -> int:
+        """low_water_mark_for_ghosts: grows with the transactions of the primary."""
+        return int(self.nodes[self.primary].totals().get("transactions", 0.0))
+
+    def replicates(self, database: str) -> bool:
+        """Whether the database belongs to the availability group."""
+        return self.group is not None and database.lower() == self.group.database.lower()
+
+    def ship(self, source: Node, record: Any) -> list[str]:
+        """Apply a committed transaction on every secondary that is linked; the nodes that have it now."""
+        have = [source.name]
+        if self.group is None or not self.replicates(record.database) or source.name != self.group.primary:
+            return have
+        for replica in self.group.replicas:
+            if replica.name == source.name or not replica.connected or replica.suspended:
+                continue
+            node = self.nodes[replica.name]
+            database = node.instance.database(record.database)
+            if database is not None:
+                database.apply(record)
+                node.note_log(record.database, record.log_bytes, transactions=0)
+                have.append(replica.name)
+        return have
+
+    def copy_database(self, source: Node, target: Node, name: str) -> None:
+        """Give ``target`` the tables that ``source`` has: what a replica has after it caught up."""
+        database = source.instance.database(name)
+        if database is None:
+            return
+        kept = target.instance.database(name)
+        target.instance.databases[name.lower()] = freeze.load(freeze.dump(database))
+        if kept is not None:
+            target.instance.databases[name.lower()].id = kept.id
+        self.dirty_rows = True
+
+    def set_profile(self, profile: str, caller: Session | None = None) -> None:
+        """Other machines under every node; the nodes restart."""
+        self.plant.set_profile(checked_profile(profile))
+        for node in self.nodes.values():
+            node.lay_out_files()
+            node.restart(caller=caller)
+        self.dirty = True
+
+
+def checked_profile(name: str) -> str:
+    """The profile's name, if there is one.
+
+    Raises
+    ------
+    UsageError
+        Unknown; the nearest known name is offered.
+    """
+    if str(name).endswith(".toml"):
+        return str(name)
+    if name not in profile_names():
+        raise unknown_name("profile", str(name), profile_names())
+    return name
+
+
+def checked_port_base(value: int) -> int:
+    """The first of three ports, or 0 for ports chosen by the system.
+
+    Raises
+    ------
+    UsageError
+        Outside 1024 to 65533.
+    """
+    if value != 0 and not 1024 <= value <= 65533:
+        raise field_error(
+            "port_base", value, "must be 1024 to 65533, or 0", "twin", "leave --port-base out to have free ports chosen"
+        )
+    return value
+
+
+__all__ = ["DATABASE", "NODE_NAMES", "Cluster", "UsageError", "checked_port_base", "checked_profile"]

@@ -1,0 +1,90 @@
+"""The errorlog of a node: dated lines, cycled at every start, at most :data:`LOGS_KEPT` old ones."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+LOGS_KEPT = 6
+LINES_MAX = 20000
+
+Line = tuple[dt.datetime, str, str]
+
+
+class ErrorLog:
+    """Lines of the current log and of the logs before it."""
+
+    def __init__(self) -> None:
+        self.logs: list[list[Line]] = [[]]
+
+    def write(self, node: Node, text: str, source: str = "Server") -> None:
+        """Add a line at the node's time."""
+        current = self.logs[0]
+        if len(current) >= LINES_MAX:
+            del current[: LINES_MAX // 2]
+        current.append((node.now(), source, text))
+
+    def cycle(self, node: Node) -> None:
+        """Begin a new log, as a start of the instance does."""
+        if self.logs[0]:
+            self.logs.insert(0, [])
+            del self.logs[LOGS_KEPT + 1 :]
+        cpu, memory = node.profile.cpu, node.profile.memory
+        parameters = "".join(f"\n\t {one}" for one in node.instance.startup_parameters)
+        for line in (
+            node.instance.version,
+            f"SIMULATED, profile {node.cluster.plant.profile}.",
+            "Server process ID is " + str(9 + node.ordinal) + ".",
+            "Authentication mode is MIXED.",
+            "Logging SQL Server messages in file '/var/opt/mssql/log/errorlog'.",
+            f"Registry startup parameters: {parameters}",
+            f"SQL Server detected {cpu.sockets} sockets with {cpu.cores_per_socket} cores per socket and "
+            f"{cpu.cores_per_socket * cpu.threads_per_core} logical processors per socket, {cpu.threads} total logical "
+            f"processors; using {cpu.threads} logical processors based on SQL Server licensing. This is an informational "
+            "message; no user action is required.",
+            f"Detected {int(memory.installed_mb)} MB of RAM. This is an informational message; no user action is required.",
+        ):
+            self.write(node, line)
+        for name in ("master", "model", "msdb", node.database_name):
+            self.write(node, f"Starting up database '{name}'.", source="spid9s")
+        self.write(
+            node, "SQL Server is now ready for client connections. This is an informational message; no user action is required."
+        )
+        group = node.cluster.group
+        if group is not None:
+            role = "PRIMARY_NORMAL" if node.name == group.primary else "SECONDARY_NORMAL"
+            self.write(
+                node,
+                f"The state of the local availability replica in availability group '{group.name}' has changed from "
+                f"'RESOLVING_NORMAL' to '{role}'. The state changed because the availability group is coming online.",
+                source="spid22s",
+            )
+
+    def rows(self, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
+        """Rows of sp_readerrorlog: log number, log type (1 server, 2 agent), two texts that must both occur."""
+        number, kind, first, second = ([*arguments, None, None, None, None])[:4]
+        index = int(number or 0)
+        if (kind is not None and int(kind) != 1) or index < 0 or index >= len(self.logs):
+            return []
+        wanted = [str(text).lower() for text in (first, second) if text]
+        return [
+            {"LogDate": moment, "ProcessInfo": source, "Text": text}
+            for moment, source, text in self.logs[index]
+            if all(one in text.lower() for one in wanted)
+        ]
+
+    def to_list(self) -> list[list[list[str]]]:
+        """For the state file."""
+        return [[[moment.isoformat(), source, text] for moment, source, text in log[-500:]] for log in self.logs]
+
+    @classmethod
+    def from_list(cls, content: list[list[list[str]]]) -> ErrorLog:
+        """The inverse of :meth:`to_list`."""
+        log = cls()
+        log.logs = [[(dt.datetime.fromisoformat(moment), source, text) for moment, source, text in one] for one in content] or [
+            []
+        ]
+        return log

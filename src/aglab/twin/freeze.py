@@ -1,0 +1,212 @@
+"""The whole cluster as plain data, and back: for the state file and for snapshots.
+
+Two parts. *Small*: clock, settings, options, availability group, engine arrays, errorlogs, as JSON (floats survive exactly).
+*Rows*: databases with objects and rows, as a pickle that is read back with an allow-list of classes, so that a file from
+elsewhere cannot run code.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import importlib
+import io
+import itertools
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aglab.twin.availability import Group
+from aglab.twin.errorlog import ErrorLog
+from aglab.twin.plant import Plant
+
+if TYPE_CHECKING:
+    from aglab.twin.cluster import Cluster
+    from aglab.twin.node import Node
+
+_SAFE = {
+    "builtins": {"set", "frozenset", "bytearray", "complex", "range"},
+    "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "uuid": {"UUID", "SafeUUID"},
+    "collections": {"deque", "OrderedDict", "defaultdict"},
+    "itertools": {"count"},
+    "copyreg": {"_reconstructor"},
+}
+_ROOMS = ("aglab.tsql.", "aglab.core.sqltypes")
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, item: Any) -> Any:
+        if type(item) is itertools.count:
+            # itertools.count(5, 16) -> (5, 16); its own pickling went away in Python 3.14
+            numbers = [int(one) for one in repr(item)[len("count(") : -1].split(",")]
+            return itertools.count, tuple(numbers)
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if name in _SAFE.get(module, ()):
+            return getattr(importlib.import_module(module), name)
+        if module.startswith(_ROOMS) and "." not in name:
+            found = getattr(importlib.import_module(module), name)
+            if isinstance(found, type) or name == "NULL_KEY":
+                return found
+        if module == "builtins" and name == "object":
+            return builtins.object
+        raise pickle.UnpicklingError(f"{module}.{name} does not belong in a state file")
+
+
+def dump(content: Any) -> bytes:
+    """Objects of the T-SQL room as bytes."""
+    buffer = io.BytesIO()
+    _Pickler(buffer, protocol=5).dump(content)
+    return buffer.getvalue()
+
+
+def load(data: bytes) -> Any:
+    """The inverse of :func:`dump`; ValueError where the bytes are damaged or hold anything else."""
+    try:
+        return _Unpickler(io.BytesIO(data)).load()
+    except Exception as error:  # pickle raises almost anything on damaged bytes
+        raise ValueError(f"the rows cannot be read ({type(error).__name__}: {error})") from error
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+def rows_of(cluster: Cluster) -> dict[str, Any]:
+    """Databases and logins of every node."""
+    return {name: {"databases": node.instance.databases, "logins": node.instance.logins} for name, node in cluster.nodes.items()}
+
+
+def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
+    """Give every node the databases and logins of :func:`rows_of`."""
+    for name, node in cluster.nodes.items():
+        node.instance.databases.clear()
+        node.instance.databases.update(content[name]["databases"])
+        node.instance.logins.clear()
+        node.instance.logins.update(content[name]["logins"])
+
+
+# -- small -----------------------------------------------------------------------------------------------------------
+def small_of(cluster: Cluster) -> dict[str, Any]:
+    """Everything but rows."""
+    return {
+        "bare": cluster.bare,
+        "clock_us": cluster.clock.now_us,
+        "pace": cluster.clock.pace,
+        "plant": _plant_of(cluster.plant),
+        "group": cluster.group.to_dict() if cluster.group else None,
+        "nodes": {name: _node_of(node) for name, node in cluster.nodes.items()},
+    }
+
+
+def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = True) -> None:
+    """Bring the cluster to what :func:`small_of` kept. KeyError, TypeError, ValueError: the content is damaged."""
+    cluster.clock.set_time(int(content["clock_us"]))
+    cluster.clock.set_pace(content["pace"])
+    cluster.group = Group.from_dict(content["group"]) if content["group"] else None
+    for name, node in cluster.nodes.items():
+        _put_node(node, content["nodes"][name], with_options)
+    _put_plant(cluster.plant, content["plant"])
+
+
+def _node_of(node: Node) -> dict[str, Any]:
+    instance = node.instance
+    return {
+        "startup_options": node.startup_options,
+        "started_s": node.started_s,
+        "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
+        "trace_flags": sorted(instance.trace_flags),
+        "options": {database.name: _options_of(database) for database in instance.databases.values()},
+        "totals": node.database_totals,
+        "waits": node.waits.rows,
+        "waits_cleared": node.waits_cleared,
+        "errorlog": node.errorlog.to_list(),
+    }
+
+
+def _options_of(database: Any) -> dict[str, Any]:
+    plain = (bool, int, float, str, type(None))
+    return {
+        "options": {key: value for key, value in database.options.items() if isinstance(value, plain)},
+        "scoped": {key: value for key, value in database.scoped_configurations.items() if isinstance(value, plain)},
+    }
+
+
+def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
+    instance = node.instance
+    node.startup_options = [str(one) for one in content["startup_options"]]
+    node.started_s = float(content["started_s"])
+    for name, (value, in_use) in content["configurations"].items():
+        if name in instance.configurations:
+            instance.configurations[name].value = int(value)
+            instance.configurations[name].value_in_use = int(in_use)
+    instance.trace_flags = {int(one) for one in content["trace_flags"]}
+    if with_options:
+        for name, kept in content["options"].items():
+            database = instance.database(name)
+            if database is not None:
+                database.options.update(kept["options"])
+                database.scoped_configurations.update(kept["scoped"])
+    node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
+    node.waits.rows = {name: [float(one) for one in row] for name, row in content["waits"].items()}
+    node.waits_cleared = dict(content["waits_cleared"])
+    node.errorlog = ErrorLog.from_list(content["errorlog"])
+
+
+def _plant_of(plant: Plant) -> dict[str, Any]:
+    plant.sync()
+    state = plant.flow.state
+    kept = {spec.name: getattr(state, spec.name) for spec in dataclasses.fields(state)}
+    return {
+        "profile": plant.profile,
+        "seed": plant.seed,
+        "inputs": plant.inputs,
+        "node_settings": [[node, name, value] for (node, name), value in plant.node_settings.items()],
+        "users": plant.users,
+        "start_us": plant.start_us,
+        "baseline": plant._baseline,
+        "state": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in kept.items()},
+        "random": plant.flow._random.bit_generator.state,
+        "last": plant.flow._last.tolist(),
+    }
+
+
+def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
+    plant.profile = str(content["profile"])
+    plant.seed = int(content["seed"])
+    plant.inputs = dict(content["inputs"])
+    plant.node_settings = {(node, name): value for node, name, value in content["node_settings"]}
+    plant._build()
+    plant.users = float(content["users"])
+    if not _put_flow(plant, content):
+        # the engine's state has another shape in this version: the machines start afresh, settings and load are kept
+        plant.flow.change(users=plant.users)
+        return
+    plant.start_us = int(content["start_us"])
+    plant._baseline = {name: dict(values) for name, values in content["baseline"].items()}
+
+
+def _put_flow(plant: Plant, content: dict[str, Any]) -> bool:
+    state, kept = plant.flow.state, content["state"]
+    values: dict[str, Any] = {}
+    for spec in dataclasses.fields(state):
+        now = getattr(state, spec.name)
+        if spec.name not in kept:
+            return False
+        value = kept[spec.name]
+        if isinstance(now, np.ndarray):
+            value = np.array(value, dtype=now.dtype)
+            if value.shape != now.shape:
+                return False
+        values[spec.name] = value
+    last = np.array(content["last"], dtype=float)
+    if last.shape != plant.flow._last.shape:
+        return False
+    for name, value in values.items():
+        setattr(state, name, value)
+    plant.flow._last = last
+    plant.flow._random.bit_generator.state = content["random"]
+    return True

@@ -1,0 +1,306 @@
+"""The listening side: sockets, one :class:`Connection` for each client, no T-SQL and no simulation.
+
+One thread runs an asyncio loop that only moves bytes between sockets and :class:`aglab.tds.ServerConnection`. Requests go to
+the world thread as messages; results come back as lists of effects. A reader that is slow holds at most a few chunks here:
+the world parks its batch until they are gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.errors import MissingError
+from aglab.tds import Attention, Closed, LoginRequest, ServerConfig, ServerConnection
+from aglab.tsql.effects import Done, Message
+from aglab.twin.security import LOGIN_DELAY_S_MAX
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+    from aglab.twin.world import World
+
+READ_BYTES = 65536
+CONNECTIONS_MAX = 400  # for the whole cluster; more are closed at once
+PENDING_REQUESTS_MAX = 20000
+LOGIN_SECONDS_MAX = 30.0  # a peer that has not logged in by then is dropped
+LOOPBACK = "127.0.0.1"
+_SERIALS = count(1)
+
+
+class Connection:
+    """One client: the socket, the wire state, and the session in the world once it has logged in.
+
+    It is the :class:`~aglab.twin.world.Sink` of its session: ``post``, ``attention_done`` and ``hang_up`` are called on the
+    world thread, the rest runs on the event loop.
+    """
+
+    def __init__(self, listener: Listener, node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.listener = listener
+        self.node = node
+        self.reader = reader
+        self.writer = writer
+        self.wire = ServerConnection(node.server_config)
+        self.session: Any = None  # set by the world at login
+        self.requests: deque[Any] = deque()
+        self.running = False
+        self.closing = False
+        self._sending = asyncio.Lock()
+        self.serial = next(_SERIALS)
+
+    @property
+    def peer(self) -> tuple[str, int]:
+        """Address and port of the client."""
+        name = self.writer.get_extra_info("peername") or ("", 0)
+        return str(name[0]), int(name[1])
+
+    # -- event loop ---------------------------------------------------------------------------------------------
+    async def serve(self) -> None:
+        """Read until the client leaves."""
+        deadline = asyncio.get_running_loop().time() + LOGIN_SECONDS_MAX
+        try:
+            while not self.closing and not self.wire.closed:
+                if self.session is None:
+                    left_s = deadline - asyncio.get_running_loop().time()
+                    data = await asyncio.wait_for(self.reader.read(READ_BYTES), max(left_s, 0.01) + LOGIN_DELAY_S_MAX)
+                else:
+                    data = await self.reader.read(READ_BYTES)
+                for event in self.wire.receive(data):
+                    self._take(event)
+                await self._write()
+                if not data:
+                    break
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            self.closing = True
+            self.requests.clear()
+            self.listener.world.call(lambda: self.node.disconnected(self))
+            await self._close()
+
+    def _take(self, event: Any) -> None:
+        world = self.listener.world
+        if isinstance(event, LoginRequest):
+            world.call(lambda: self.node.login(self, event))
+        elif isinstance(event, Attention):
+            self.requests.clear()
+            if event.idle or not self.running:
+                self.wire.acknowledge_attention()
+            else:
+                world.call(lambda: self.node.cancel(self))
+        elif isinstance(event, Closed) or len(self.requests) >= PENDING_REQUESTS_MAX:
+            self.closing = True
+        else:
+            self.requests.append(event)
+            self._next_request()
+
+    def _next_request(self) -> None:
+        if self.requests and not self.running and not self.closing:
+            self.running = True
+            request = self.requests.popleft()
+            self.listener.world.call(lambda: self.node.request(self, request))
+
+    async def _write(self) -> None:
+        async with self._sending:
+            while data := self.wire.data_to_send():
+                self.writer.write(data)
+                await self.writer.drain()
+
+    async def _close(self) -> None:
+        with contextlib.suppress(OSError, asyncio.TimeoutError, TimeoutError):
+            await asyncio.wait_for(self._write(), 5.0)
+        with contextlib.suppress(OSError, asyncio.TimeoutError, TimeoutError):
+            self.writer.close()
+            await asyncio.wait_for(self.writer.wait_closed(), 5.0)
+        self.listener.connections.discard(self)
+
+    async def _deliver(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
+        if self.wire.closed:
+            return
+        try:
+            for effect in effects:
+                self.wire.send(effect)
+            if done:
+                self.wire.end_response()
+                self.running = False
+                self._next_request()
+            else:
+                self.wire.flush()
+            await self._write()
+        except OSError:
+            self.closing = True
+        except Exception as failure:  # noqa: BLE001  an effect that cannot be encoded must not kill the listener
+            self.listener.world.call(partial(self.listener.world.note_defect, failure))
+            self._encoding_failed(failure, done)
+            with contextlib.suppress(OSError):
+                await self._write()
+        finally:
+            if acknowledge:
+                self.listener.world.call(lambda: self.node.drained(self))
+
+    def _encoding_failed(self, failure: Exception, done: bool) -> None:
+        text = f"aglab twin: a result could not be sent ({type(failure).__name__}: {failure})."
+        try:
+            self.wire.send(Message(50002, 16, 1, text))
+            self.wire.send(Done())
+            if done and self.running:
+                self.wire.end_response()
+                self.running = False
+        except Exception:  # noqa: BLE001  the stream is beyond repair: close it
+            self.closing = True
+            self.writer.close()
+
+    # -- called from the world thread -----------------------------------------------------------------------------
+    def _later(self, make: Any) -> None:
+        loop = self.listener.loop
+        with contextlib.suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(lambda: self.listener.spawn(make()))
+
+    def post(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
+        """See :class:`aglab.twin.world.Sink`."""
+        self._later(lambda: self._deliver(effects, done, acknowledge))
+
+    def attention_done(self) -> None:
+        """See :class:`aglab.twin.world.Sink`."""
+
+        async def confirm() -> None:
+            self.running = False
+            self.wire.acknowledge_attention()
+            await self._write()
+            self._next_request()
+
+        self._later(confirm)
+
+    def hang_up(self) -> None:
+        """See :class:`aglab.twin.world.Sink`."""
+
+        async def close() -> None:
+            self.closing = True
+            with contextlib.suppress(OSError):
+                await self._write()
+                self.writer.close()
+
+        self._later(close)
+
+    def accept(self, database: str, language: str, spid: int) -> None:
+        """The login is good."""
+
+        async def send() -> None:
+            self.wire.spid = spid
+            self.wire.accept_login(database, language)
+            await self._write()
+            self._next_request()
+
+        self._later(send)
+
+    def reject(self, messages: list[Message], delay_s: float) -> None:
+        """The login is refused, after ``delay_s`` wall seconds."""
+
+        async def send() -> None:
+            await asyncio.sleep(delay_s)
+            self.wire.reject_login(*messages)
+            self.closing = True
+            await self._write()
+            self.writer.close()
+
+        self._later(send)
+
+    def route(self, host: str, port: int) -> None:
+        """Send the client to another node (read-only routing)."""
+
+        async def send() -> None:
+            self.wire.route(host, port)
+            await self._write()
+
+        self._later(send)
+
+
+class Listener:
+    """Every node's socket, on one event loop in one thread."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.loop = asyncio.new_event_loop()
+        self.connections: set[Connection] = set()
+        self._servers: dict[str, asyncio.Server] = {}
+        self._jobs: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(target=self._run, name="aglab-listener", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        self.loop.close()
+
+    def spawn(self, work: Any) -> None:
+        """Run a coroutine on the loop (called on the loop's thread), keeping it alive."""
+        job = self.loop.create_task(work)
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+
+    def open(self, node: Node, port: int) -> int:
+        """Listen for ``node``; the port (chosen by the system if ``port`` is 0).
+
+        Raises
+        ------
+        MissingError
+            The port is taken or may not be used.
+        """
+
+        async def bind() -> int:
+            async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                if len(self.connections) >= CONNECTIONS_MAX or not node.accepting:
+                    writer.close()
+                    return
+                connection = Connection(self, node, reader, writer)
+                self.connections.add(connection)
+                await connection.serve()
+
+            server = await asyncio.start_server(client, LOOPBACK, port, reuse_address=None, limit=READ_BYTES)
+            self._servers[node.name] = server
+            return int(server.sockets[0].getsockname()[1])
+
+        try:
+            return asyncio.run_coroutine_threadsafe(bind(), self.loop).result(timeout=30.0)
+        except OSError as error:
+            raise MissingError(
+                f"port={port} of node {node.name!r} cannot be opened ({error.strerror or error})",
+                "stop what listens there, or leave --port-base out to have free ports chosen",
+            ) from error
+
+    def close_node(self, name: str) -> None:
+        """Drop a node's clients (its port stays open; ``node.accepting`` decides about new ones)."""
+        for connection in list(self.connections):
+            if connection.node.name == name:
+                connection.hang_up()
+
+    def stop(self) -> None:
+        """Close every socket and end the thread."""
+
+        async def close() -> None:
+            for server in self._servers.values():
+                server.close()
+            for connection in list(self.connections):
+                connection.closing = True
+                with contextlib.suppress(OSError):
+                    connection.writer.close()
+            current = asyncio.current_task()
+            for job in [one for one in asyncio.all_tasks() if one is not current]:
+                job.cancel()
+            await asyncio.sleep(0)
+
+        if not self._thread.is_alive():
+            return
+        with contextlib.suppress(Exception):
+            asyncio.run_coroutine_threadsafe(close(), self.loop).result(timeout=10.0)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout=10.0)
+
+
+def make_config(name: str, tls: Any, strict: Any) -> ServerConfig:
+    """The wire settings of one node."""
+    return ServerConfig(server_name=name, tls_context=tls, strict_context=strict)

@@ -1,0 +1,263 @@
+"""One node: its instance, its clients, its errorlog, and the answers that the T-SQL interpreter asks for.
+
+A node implements :class:`aglab.tsql.Host`. Settings that have a mechanism in the engine reach it here: TARGET_RECOVERY_TIME,
+``-k``, CHECKPOINT, max server memory, recovery interval.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.errors import AglabError
+from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session
+from aglab.tsql import error as tsql_error
+from aglab.twin import settings, views_hadr, views_server
+from aglab.twin.availability import identifier
+from aglab.twin.clients import Client, WaitBook
+from aglab.twin.clock import EPOCH
+from aglab.twin.errorlog import ErrorLog
+from aglab.twin.requests import Requests
+
+if TYPE_CHECKING:
+    from aglab.hardware import Profile
+    from aglab.tds import ServerConfig
+    from aglab.twin.cluster import Cluster
+
+ENDPOINT_PORT = 5022
+
+
+class Node(Requests):
+    """One simulated SQL Server.
+
+    Attributes
+    ----------
+    name : str
+        sql1, sql2, sql3.
+    instance : Instance
+        Databases, configurations, logins, sessions and locks.
+    startup_options : list of str
+        ``-k750``, ``-T1204``; in force since the last start.
+    """
+
+    def __init__(self, cluster: Cluster, name: str, ordinal: int) -> None:
+        self.cluster = cluster
+        self.name = name
+        self.ordinal = ordinal
+        self.server_id: uuid.UUID = identifier("server", name)
+        self.instance = Instance(name, (self.database_name,))
+        self.errorlog = ErrorLog()
+        self.waits = WaitBook()
+        self.waits_cleared: dict[str, float] = {}
+        self.clients: dict[int, Client] = {}
+        self.startup_options: list[str] = []
+        self.started_s = 0.0
+        self.accepting = False
+        self.port = 0
+        self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
+        self.logins = self.logouts = 0
+        self.deadlocks_before_restart = 0
+        self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
+        self.lay_out_files()
+        self._wire_locks()
+
+    # -- identity ------------------------------------------------------------------------------------------------
+    @property
+    def database_name(self) -> str:
+        """The database that the engine's load runs on."""
+        return str(getattr(self.cluster.plant.scenario, "database", "OLTP"))
+
+    @property
+    def profile(self) -> Profile:
+        """The machine of this node."""
+        return self.cluster.plant.machine
+
+    def uptime_s(self) -> float:
+        """Seconds since the node's last start."""
+        return max(0.0, self.cluster.clock.now_s - self.started_s)
+
+    def memory_mb(self) -> int:
+        """What SQL Server may use: max server memory, or the profile's own where that is lower."""
+        return int(min(self.instance.configuration("max server memory (mb)"), self.profile.memory.max_server_memory_mb))
+
+    def open_transactions(self, database: str) -> int:
+        """Sessions with a transaction in a database."""
+        return sum(
+            1 for one in self.clients.values() if one.session.trancount and one.session.database.lower() == database.lower()
+        )
+
+    # -- start and stop ------------------------------------------------------------------------------------------
+    def start(self, first: bool = False) -> None:
+        """The instance starts: pending configurations come into use, startup options take effect, the errorlog begins."""
+        self.started_s = self.cluster.clock.now_s
+        for option in self.instance.configurations.values():
+            option.value_in_use = 16 if option.name == "min server memory (MB)" and option.value < 16 else option.value
+        self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
+        self.instance.trace_flags = settings.trace_flags(self.startup_options)
+        self.errorlog.cycle(self)
+        self.waits.clear()
+        self.waits_cleared = {}
+        self.database_totals = {}
+        if not first:
+            self.cluster.plant.node_restarted(self.name)
+        settings.apply_all(self)
+        self.accepting = True
+
+    def restart(self, startup_options: list[str] | None = None, caller: Session | None = None) -> None:
+        """Stop and start the instance; every client but the caller is dropped now, the caller after its answer.
+
+        Raises
+        ------
+        UsageError
+            A startup option that the twin does not know.
+        """
+        if startup_options is not None:
+            self.startup_options = settings.checked_options(startup_options)
+        self.errorlog.write(
+            self,
+            "SQL Server is terminating in response to a 'stop' request from Service Control Manager. "
+            "This is an informational message only. No user action is required.",
+        )
+        for client in list(self.clients.values()):
+            if caller is not None and client.session is caller:
+                client.hang_up_after = True
+            else:
+                self.drop(client)
+        self.deadlocks_before_restart = 0
+        self.instance.locks.deadlocks = []
+        self.start()
+        self.cluster.dirty = True
+
+    def lay_out_files(self) -> None:
+        """Give the load's database the file sizes of the machine."""
+        database = self.instance.database(self.database_name)
+        assert database is not None
+        plant = self.cluster.plant
+        for file in database.files:
+            file.size = plant.log_pages() if file.type == 1 else plant.data_pages()
+        database.options["recovery_model"] = 1
+
+    def _wire_locks(self) -> None:
+        def settled(spid: int) -> None:
+            client = self.clients.get(spid)
+            if client is not None and client.task is not None and client.task.state == "lock":
+                client.task.wake()
+
+        self.instance.locks.on_settled = settled
+
+    # -- totals --------------------------------------------------------------------------------------------------
+    def totals(self) -> dict[str, float]:
+        """The engine's totals of this node since its start, with the work of user sessions in its database added."""
+        totals = self.cluster.plant.totals(self.name)
+        for key, value in self.database_totals.get(self.database_name, {}).items():
+            totals[key] = totals.get(key, 0.0) + value
+        totals["batch_requests"] = totals.get("batch_requests", 0.0) + self.database_totals.get("", {}).get("batch_requests", 0.0)
+        return totals
+
+    def note_log(self, database: str, log_bytes: int, transactions: int = 1) -> None:
+        """Count a user transaction's log in a database."""
+        counted = self.database_totals.setdefault(database, {})
+        added = {
+            "transactions": transactions,
+            "log_bytes_flushed": log_bytes,
+            "log_flushes": 1,
+            "log_writes": 1,
+            "log_bytes_written": log_bytes,
+        }
+        for key, value in added.items():
+            counted[key] = counted.get(key, 0.0) + value
+
+    # -- Host: time and identity -----------------------------------------------------------------------------------
+    def now_s(self) -> float:
+        """See :class:`aglab.tsql.Host`."""
+        return self.cluster.clock.now_s
+
+    def now(self) -> dt.datetime:
+        """See :class:`aglab.tsql.Host`."""
+        return EPOCH + dt.timedelta(microseconds=self.cluster.clock.now_us)
+
+    def server_property(self, name: str) -> Any:
+        """See :class:`aglab.tsql.Host`."""
+        known = {
+            "servername": self.name,
+            "machinename": self.name,
+            "computernamephysicalnetbios": self.name,
+            "ishadrenabled": 0 if self.cluster.group is None else 1,
+            "hadrmanagerstatus": 2 if self.cluster.group is None else 1,
+            "processid": 9 + self.ordinal,
+        }
+        return known.get(name.lower())
+
+    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
+        """See :class:`aglab.tsql.Host`."""
+        rows = views_server.rows(self, view, arguments)
+        if rows is None:
+            rows = views_hadr.rows(self, view)
+        if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
+            rows = self.errorlog.rows(arguments)
+        return rows
+
+    # -- Host: changes ---------------------------------------------------------------------------------------------
+    def changed(self, change: Change, session: Session) -> Any:
+        """See :class:`aglab.tsql.Host`."""
+        self.cluster.dirty = True
+        if change.scope in ("create_database", "drop_database", "file", "filegroup"):
+            self.cluster.dirty_rows = True
+        try:
+            return settings.changed(self, change, session)
+        except AglabError as error:
+            raise tsql_error(50000, str(error)) from error
+
+    def administer(self, command: Command, session: Session) -> Any:
+        """See :class:`aglab.tsql.Host`."""
+        return settings.administer(self, command, session)
+
+    def commit(self, record: CommitRecord, session: Session) -> Any:
+        """See :class:`aglab.tsql.Host`."""
+        self.note_log(record.database, record.log_bytes)
+        have = self.cluster.ship(self, record)
+        self.cluster.on_commit(have, record)
+
+    def check_access(self, database: str, session: Session, for_write: bool) -> None:
+        """See :class:`aglab.tsql.Host`."""
+        group = self.cluster.group
+        if group is None or not self.cluster.replicates(database) or self.name == group.primary:
+            return
+        replica = group.replica(self.name)
+        if replica is not None and replica.secondary_connections == 0:
+            raise tsql_error(976, database)
+        if for_write:
+            raise tsql_error(3906, database)
+
+    def adapter_procedure(self, name: str) -> AdapterProcedure | None:
+        """A procedure of schema twin."""
+        return self.cluster.adapter.procedure(self, name)
+
+    def adapter(self, name: str) -> AdapterProcedure | None:
+        """See :class:`aglab.tsql.Host`."""
+        return self.adapter_procedure(name)
+
+    def batch_started(self, session: Session, text: str) -> None:
+        """See :class:`aglab.tsql.Host`."""
+        counted = self.database_totals.setdefault("", {})
+        counted["batch_requests"] = counted.get("batch_requests", 0.0) + 1
+        client = self.clients.get(session.spid)
+        if client is not None:
+            client.request_started(text)
+
+    def log_line(self, text: str, source: str = "Server") -> None:
+        """A line of the errorlog at the node's time."""
+        self.errorlog.write(self, text, source)
+
+    def error_log(self, text: str) -> None:
+        """See :class:`aglab.tsql.Host`."""
+        self.errorlog.write(self, text)
+
+    def kill(self, spid: int) -> None:
+        """See :class:`aglab.tsql.Host`."""
+        client = self.clients.get(spid)
+        if client is not None:
+            self.errorlog.write(self, f"Process ID {spid} was killed by a user.", source=f"spid{spid}")
+            self.drop(client)

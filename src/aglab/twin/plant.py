@@ -1,0 +1,225 @@
+"""The machines behind the nodes: one scenario, one :class:`~aglab.engine.Flow`, kept in step with the virtual clock.
+
+The flow is advanced lazily, in whole ticks: a query that reads a counter, or a change, first brings it to the clock's time.
+Totals are cumulative since a node's last start, as SQL Server's are. While the load runs, the engine's samples are
+kept (the last :data:`RECORDING_S_MAX` seconds), so that a caller can fetch the time series of what just happened.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aglab.core.errors import field_error
+from aglab.engine import Flow
+from aglab.engine.params import build
+from aglab.hardware import Profile
+from aglab.scenario import CHANGES, Scenario
+
+RECORDING_S_MAX = 4 * 3600
+USERS_MAX = 100_000
+PAGE_BYTES = 8192
+DEFAULT_PROFILE = "hpe-dl380-gen9-ssd"
+TARGET_RECOVERY_S = 60.0  # the default of a database made on SQL Server 2016 or later
+
+
+class Recording:
+    """The engine's samples (one a second), newest kept; times are ends of samples on the cluster's clock."""
+
+    def __init__(self) -> None:
+        self.columns: list[tuple[str, str]] = []
+        self.samples: deque[tuple[float, np.ndarray]] = deque(maxlen=RECORDING_S_MAX)
+
+    def add(self, columns: list[tuple[str, str]], time_s: np.ndarray, values: np.ndarray) -> None:
+        """Take samples; ``time_s`` shape (n,), ``values`` shape (n, columns)."""
+        if columns != self.columns:
+            self.columns = list(columns)
+            self.samples.clear()
+        self.samples.extend((round(float(moment), 3), row) for moment, row in zip(time_s, values, strict=True))
+
+    def between(self, from_s: float, to_s: float, every_s: float) -> list[tuple[float, np.ndarray]]:
+        """Means over windows of ``every_s`` seconds that end after ``from_s`` and at or before ``to_s``."""
+        out: list[tuple[float, np.ndarray]] = []
+        window: list[np.ndarray] = []
+        begun: float | None = None
+        for moment, row in self.samples:
+            if moment <= from_s + 1e-6 or moment > to_s + 1e-6:
+                continue
+            begun = moment - 1.0 if begun is None else begun
+            window.append(row)
+            if moment - begun >= every_s - 1e-6:
+                out.append((moment, np.mean(window, axis=0)))
+                window, begun = [], None
+        return out
+
+
+class Plant:
+    """Scenario and flow of a cluster.
+
+    Parameters
+    ----------
+    profile : str
+        Hardware profile of every node.
+    replicas : int
+        1 or 3.
+    now_us : callable
+        The clock, in microseconds.
+    seed : int
+        Seed of the run.
+    """
+
+    def __init__(self, profile: str, replicas: int, now_us: Callable[[], int], seed: int = 1) -> None:
+        self.now_us = now_us
+        self.seed = seed
+        self.profile = profile
+        self.replicas = replicas
+        self.inputs: dict[str, Any] = {"target_recovery_s": TARGET_RECOVERY_S}  # scenario keys that differ from the profile's
+        self.node_settings: dict[tuple[str, str], Any] = {}  # what nodes were told, for the next flow
+        self.users = 0.0
+        self.recording = Recording()
+        self._baseline: dict[str, dict[str, float]] = {}
+        self._build()
+
+    def _build(self) -> None:
+        base = Scenario.default(profile=self.profile, replicas=self.replicas)
+        scenario = base.with_settings(self.inputs)
+        flow = Flow(scenario, seed=self.seed)
+        flow.change(users=0)
+        for (node, name), value in self.node_settings.items():
+            if node in flow.names:
+                flow.change(node, **{name: value})
+        self.scenario, self.flow = scenario, flow
+        self.default_users = float(base.settings.users)
+        self.start_us = self.now_us()
+        self._baseline = {}
+
+    # -- the machine ---------------------------------------------------------------------------------------------
+    @property
+    def machine(self) -> Profile:
+        """Processors, memory and volumes of a node."""
+        return self.scenario.profile
+
+    def data_pages(self) -> int:
+        """8 KB pages of the database's data file."""
+        return int(self.scenario.workload.data_pages)
+
+    def log_pages(self) -> int:
+        """8 KB pages of the database's log file."""
+        return int(self.scenario.settings.log_file_gb * 1e9 / PAGE_BYTES)
+
+    def lookups_per_tx(self) -> float:
+        """Pages that one transaction of the load touches."""
+        return float(self.scenario.workload.page_touches_per_tx + self.scenario.workload.cold_touches_per_tx)
+
+    def carries(self, node: str) -> bool:
+        """Whether the flow knows this node (a stand-alone cluster's flow knows the first only)."""
+        return node in self.flow.names
+
+    # -- time ----------------------------------------------------------------------------------------------------
+    def sync(self) -> None:
+        """Advance the flow to the clock, in whole ticks."""
+        tick_s = self.scenario.settings.tick_s
+        ticks = int(((self.now_us() - self.start_us) / 1e6 - self.flow.now_s) / tick_s + 1e-6)
+        if ticks <= 0:
+            return
+        block = self.flow.advance(ticks * tick_s)
+        if self.users > 0 and len(block.time_s):
+            self.recording.add([(node, key) for node, key in block.columns], block.time_s + self.start_us / 1e6, block.values)
+
+    def change(self, node: str | None = None, /, **settings: Any) -> None:
+        """Change the flow from now on; ``node`` scopes it to one node. UsageError: the engine does not take the value."""
+        self.sync()
+        if node is None:
+            self.flow.change(**settings)
+        elif self.carries(node):
+            self.flow.change(node, **settings)
+            for name, value in settings.items():
+                if CHANGES[name].kind != "action":
+                    self.node_settings[node, name] = value
+
+    def tune(self, **inputs: Any) -> None:
+        """Change inputs of the scenario (``rtt_us``, ``memory``, ``recovery_interval_min``); the slow state stays."""
+        if all(self.inputs.get(key) == value for key, value in inputs.items()):
+            return
+        self.sync()
+        scenario = self.scenario.with_settings(inputs)
+        self.flow.params = build(scenario)
+        self.flow.scenario = self.scenario = scenario
+        self.inputs |= inputs
+
+    # -- readings ------------------------------------------------------------------------------------------------
+    def totals(self, node: str) -> dict[str, float]:
+        """Cumulative totals since the node's last start."""
+        self.sync()
+        if not self.carries(node):
+            return {}
+        totals = self.flow.totals(node)
+        for key, value in self._baseline.get(node, {}).items():
+            totals[key] -= value
+        return totals
+
+    def gauges(self, node: str) -> dict[str, float]:
+        """Instantaneous values of a node."""
+        self.sync()
+        return self.flow.gauges(node) if self.carries(node) else {}
+
+    def node_restarted(self, node: str) -> None:
+        """The node's cumulative counters begin again at zero."""
+        self.sync()
+        if self.carries(node):
+            self._baseline[node] = self.flow.totals(node)
+
+    # -- load ----------------------------------------------------------------------------------------------------
+    def start_load(self, users: float) -> None:
+        """Let ``users`` users work from now on."""
+        self.change(users=float(users))
+        self.users = float(users)
+
+    def stop_load(self) -> None:
+        """Send every user home."""
+        self.change(users=0)
+        self.users = 0.0
+
+    def set_profile(self, profile: str) -> None:
+        """Other machines: a new flow on the new profile, with load and settings as they were; counters restart."""
+        self.sync()
+        before = self.profile
+        self.profile = profile
+        try:
+            self._build()
+        except BaseException:
+            self.profile = before
+            raise
+        if self.users > 0:
+            self.flow.change(users=self.users)
+
+
+def checked_users(value: Any, default: float) -> float:
+    """The number of users a caller asked for; None means the profile's own.
+
+    Raises
+    ------
+    UsageError
+        Not a number, below 1, or beyond what the model means.
+    """
+    if value is None:
+        return default
+    return _checked("users", value, 1, USERS_MAX, "twin.start_workload", "use for example 100")
+
+
+def checked_every(value: Any) -> float:
+    """The step of a recording, in seconds (1 to 3600)."""
+    return _checked("every_s", 1.0 if value is None else value, 1, 3600, "twin.recording", "use 1")
+
+
+def _checked(field: str, value: Any, low: float, high: float, where: str, remedy: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise field_error(field, value, "must be a number", where, remedy) from None
+    if not low <= number <= high:
+        raise field_error(field, value, f"must be {low:g} to {high:g}", where, remedy)
+    return number

@@ -1,0 +1,182 @@
+"""How a node takes its clients' messages: login, request, cancel, disconnect. Called on the world thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
+from aglab.tsql import Message
+from aglab.tsql.messages import text_of
+from aglab.twin.clients import Client
+from aglab.twin.security import LoginGate, same_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from aglab.twin.cluster import Cluster
+    from aglab.twin.errorlog import ErrorLog
+    from aglab.twin.listener import Connection
+
+SESSIONS_MAX = 250  # for each node
+NAME_MAX = 128
+
+
+class Requests:
+    """The client-facing half of :class:`aglab.twin.node.Node`."""
+
+    cluster: Cluster
+    name: str
+    instance: Any
+    errorlog: ErrorLog
+    clients: dict[int, Client]
+    accepting: bool
+    logins: int
+    logouts: int
+    sa_password: str = ""
+    gate: LoginGate = LoginGate()
+
+    def log_line(self, text: str, source: str = "Server") -> None:
+        """A line of the errorlog."""
+        raise NotImplementedError
+
+    # -- coming in -----------------------------------------------------------------------------------------------
+    def login(self, connection: Connection, request: LoginRequest) -> None:
+        """Check who wants in, and open a session."""
+        if not self.accepting:
+            connection.reject(
+                [Message(17142, 14, 1, "SQL Server service has been paused. No new connections will be allowed.")], 0.0
+            )
+            return
+        user = request.user[:NAME_MAX]
+        if not self._password_fits(request):
+            delay_s = self.gate.failed(user)
+            self.log_line("Error: 18456, Severity: 14, State: 8.", "Logon")
+            self.log_line(f"Login failed for user '{user}'. Reason: Password did not match that for the login provided.", "Logon")
+            connection.reject([_login_failed(user)], delay_s)
+            return
+        if len(self.clients) >= SESSIONS_MAX:
+            text = f"aglab twin: node {self.name} has {SESSIONS_MAX} sessions, its limit; close some."
+            connection.reject([Message(17809, 20, 1, text)], 0.0)
+            return
+        database = request.database or "master"
+        found = self.instance.database(database)
+        if found is None:
+            text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
+            connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
+            return
+        self.gate.succeeded(user)
+        self.logins += 1
+        session = self.instance.open_session(
+            login=user,
+            database=found.name,
+            host_name=request.host[:NAME_MAX],
+            program_name=request.app[:NAME_MAX],
+            client_interface=request.library[:32],
+            read_only_intent=request.read_only_intent,
+        )
+        client = Client(self, connection, session, self.cluster.world.wall())  # type: ignore[arg-type]
+        session.login_time = self.now()  # type: ignore[attr-defined]
+        self.clients[session.spid] = client
+        connection.session = client
+        connection.accept(found.name, request.language or "us_english", session.spid)
+
+    def _password_fits(self, request: LoginRequest) -> bool:
+        if request.integrated_security:
+            return False
+        login = self.instance.logins.get(request.user.lower())
+        if login is None:
+            same_secret(request.password, self.sa_password)  # the same time as for a login that exists
+            return False
+        if login.get("is_disabled"):
+            return False
+        secret = self.sa_password if request.user.lower() == "sa" else str(login.get("password") or "")
+        return bool(secret) and same_secret(request.password, secret)
+
+    # -- running -------------------------------------------------------------------------------------------------
+    def request(self, connection: Connection, request: Any) -> None:
+        """Begin what the client sent."""
+        client = connection.session
+        if client is None or client.gone:
+            return
+        self.cluster.world.begin(client, self._generate(client, request), lambda: self._finished(client))
+
+    def _generate(self, client: Client, request: Any) -> Generator[Any, Any, None]:
+        interpreter = client.interpreter
+        if getattr(request, "reset", False):
+            yield from self._reset(client, bool(request.reset_keep_transaction))
+        if isinstance(request, SqlBatch):
+            yield from interpreter.run_batch(request.text)
+        elif isinstance(request, Rpc):
+            yield from interpreter.run_rpc(request.name, request.params)
+        elif isinstance(request, TransactionRequest):
+            yield from interpreter.transaction_request(
+                request.kind,
+                name=request.name or request.begin_name,
+                isolation=request.isolation,
+                begin_after=request.begin_after,
+            )
+        elif isinstance(request, BulkLoad) and hasattr(interpreter, "bulk_load"):
+            yield from interpreter.bulk_load(request.columns, request.rows)
+        else:
+            text = f"aglab twin: a {type(request).__name__} request is not implemented."
+            yield Message(50003, 16, 1, text)
+
+    def _reset(self, client: Client, keep_transaction: bool) -> Generator[Any, Any, None]:
+        session = client.session
+        if session.trancount and not keep_transaction:
+            yield from client.interpreter.transaction_request("rollback")
+        session.reset()
+
+    def _finished(self, client: Client) -> None:
+        client.request_ended()
+        if client.gone:
+            self._forget(client)
+        elif client.hang_up_after:
+            self.cluster.world.call(lambda: self.drop(client))
+
+    # -- going ---------------------------------------------------------------------------------------------------
+    def cancel(self, connection: Connection) -> None:
+        """An attention: end what runs; if nothing runs any more, say so."""
+        client = connection.session
+        if client is None:
+            return
+        if client.task is None:
+            connection.attention_done()
+        else:
+            client.task.cancel()
+
+    def drained(self, connection: Connection) -> None:
+        """A chunk has reached the socket."""
+        client = connection.session
+        if client is not None and client.task is not None:
+            client.task.drained()
+
+    def disconnected(self, connection: Connection) -> None:
+        """The client has gone: cancel, roll back, release."""
+        client = connection.session
+        if client is None or client.gone:
+            return
+        client.gone = True
+        self.cluster.world.leave(client)
+        if client.task is None:
+            self._forget(client)
+        else:
+            client.task.cancel()
+
+    def drop(self, client: Client) -> None:
+        """Close a client's connection from this side."""
+        client.sink.hang_up()
+        self.disconnected(client.sink)
+
+    def _forget(self, client: Client) -> None:
+        if self.clients.pop(client.session.spid, None) is not None:
+            self.logouts += 1
+            client.interpreter.close()
+
+
+def _login_failed(user: str) -> Message:
+    try:
+        text = text_of(18456, user)
+    except (KeyError, IndexError):
+        text = f"Login failed for user '{user}'."
+    return Message(18456, 14, 1, text)

@@ -1,0 +1,198 @@
+"""Settings that drive the engine: startup options, database and server options, administrative statements.
+
+A setting with a mechanism reaches the flow at once; one without is kept and shown where SQL Server shows it.
+Startup options: "Database Engine Service startup options" (SQL Server documentation). ``-k`` limits checkpoint writes in
+MB per second; it is not a trace flag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.errors import AglabError, UsageError, field_error
+from aglab.tsql import Change, Command, Session, Wait
+from aglab.tsql import error as tsql_error
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+BASE_PARAMETERS = ["-d /var/opt/mssql/data/master.mdf", "-l /var/opt/mssql/data/mastlog.ldf", "-e /var/opt/mssql/log/errorlog"]
+K_MB_S_MAX = 100_000
+TRACE_FLAG_MAX = 32767
+OPTIONS_MAX = 64
+_OPTION = re.compile(r"-(?:(k)\s*(\d+)|(T)\s*(\d+)|([Ex]))")
+# ALTER DATABASE options and configurations that the flow knows: name there -> the flow's word
+_DATABASE_SETTINGS = {"target_recovery_time_in_seconds": "target_recovery_s"}
+_CONFIGURATIONS = ("max server memory (mb)", "recovery interval (min)")
+
+
+def split_options(text: str | None) -> list[str]:
+    """Startup options as typed in one string, apart.
+
+    >>> split_options("-k750 -T1204;-T1222")
+    ['-k750', '-T1204', '-T1222']
+    """
+    return [one for one in re.split(r"[\s;,]+(?=-)", (text or "").strip().rstrip(";, ")) if one]
+
+
+def checked_options(options: list[str]) -> list[str]:
+    """Startup options in their plain form.
+
+    Raises
+    ------
+    UsageError
+        An unknown option, a throttle or trace flag out of range, or more than :data:`OPTIONS_MAX`.
+    """
+    if len(options) > OPTIONS_MAX:
+        raise field_error(
+            "startup_options", len(options), f"must be at most {OPTIONS_MAX} options", "twin.restart_node", "leave some out"
+        )
+    plain: list[str] = []
+    for option in options:
+        match = _OPTION.fullmatch(str(option).strip())
+        if match is None:
+            raise UsageError(
+                f"startup option {option!r} is not known to the twin", "use -kN (checkpoint MB/s), -TN (trace flag), -E or -x"
+            )
+        if match.group(1):
+            if not 1 <= int(match.group(2)) <= K_MB_S_MAX:
+                raise field_error(
+                    "-k", int(match.group(2)), f"must be 1 to {K_MB_S_MAX} MB/s", "startup option", "leave -k out for no throttle"
+                )
+            plain.append(f"-k{int(match.group(2))}")
+        elif match.group(3):
+            if not 1 <= int(match.group(4)) <= TRACE_FLAG_MAX:
+                raise field_error(
+                    "-T", int(match.group(4)), f"must be 1 to {TRACE_FLAG_MAX}", "startup option", "for example -T1204"
+                )
+            plain.append(f"-T{int(match.group(4))}")
+        else:
+            plain.append(f"-{match.group(5)}")
+    return plain
+
+
+def trace_flags(options: list[str]) -> set[int]:
+    """Trace flags that startup options turn on."""
+    return {int(one[2:]) for one in options if one.startswith("-T")}
+
+
+def k_mb_s(options: list[str]) -> int:
+    """The checkpoint throttle, MB/s; 0 for none. The last -k counts."""
+    return next((int(one[2:]) for one in reversed(options) if one.startswith("-k")), 0)
+
+
+def apply_all(node: Node) -> None:
+    """Tell the engine everything that this node has set: at start, and after the machines were changed."""
+    plant = node.cluster.plant
+    plant.change(node.name, k_mb_s=k_mb_s(node.startup_options))
+    database = node.instance.database(node.database_name)
+    if database is not None:
+        for option, word in _DATABASE_SETTINGS.items():
+            plant.change(node.name, **{word: database.options[option]})
+    for name in _CONFIGURATIONS:
+        _configure(node, name)
+
+
+def _configure(node: Node, name: str) -> None:
+    """A configuration of the primary reaches the machines; other nodes' have nothing to act on."""
+    if node.name == node.cluster.primary:
+        plant = node.cluster.plant
+        if name == "max server memory (mb)":
+            plant.tune(memory=node.memory_mb() / 1024)
+        else:
+            plant.tune(recovery_interval_min=node.instance.configuration(name))
+
+
+def changed(node: Node, change: Change, session: Session) -> None:
+    """A statement changed a setting."""
+    name = change.name.lower()
+    source = f"spid{session.spid}"
+    if change.scope == "configuration":
+        if name in _CONFIGURATIONS:
+            _configure(node, name)
+    elif change.scope == "database":
+        _database_changed(node, change, name)
+        text = f"Setting database option {change.name} to {change.value} for database '{change.database}'."
+        node.errorlog.write(node, text, source)
+    elif change.scope == "trace_flag":
+        word = "ON" if change.value else "OFF"
+        node.errorlog.write(node, f"DBCC TRACE{word} {change.name}, server process ID (SPID) {session.spid}.", source)
+
+
+def _database_changed(node: Node, change: Change, name: str) -> None:
+    cluster = node.cluster
+    holders = [node]
+    if cluster.replicates(change.database) and cluster.group is not None and node.name == cluster.group.primary:
+        holders = list(cluster.nodes.values())
+    for holder in holders:
+        database = holder.instance.database(change.database)
+        if database is None:
+            continue
+        if holder is not node and name in database.options:
+            database.options[name] = change.value
+        if name in _DATABASE_SETTINGS and database.name == holder.database_name:
+            cluster.plant.change(holder.name, **{_DATABASE_SETTINGS[name]: database.options[name]})
+
+
+def administer(node: Node, command: Command, session: Session) -> Any:
+    """Carry out an administrative statement; None where the twin does not know it (yet)."""
+    handler = _COMMANDS.get(command.name.upper())
+    return None if handler is None else handler(node, command, session)
+
+
+def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    database = command.target or session.database
+    if database.lower() == node.database_name.lower():
+        node.cluster.plant.change(node.name, checkpoint=True)
+    yield from ()
+
+
+def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER DATABASE ... SET HADR SUSPEND | RESUME."""
+    cluster = node.cluster
+    group = cluster.group
+    if group is None or not cluster.replicates(command.target):
+        raise tsql_error(50000, f"Database '{command.target}' is not in an availability group.")
+    suspend = "SUSPEND" in {str(key).upper() for key in command.options} | {
+        str(value).upper() for value in command.options.values()
+    }
+    affected = [one for one in group.replicas if one.name == node.name] if node.name != group.primary else group.replicas
+    for replica in affected:
+        if replica.name == group.primary:
+            continue
+        replica.suspended, replica.suspend_reason = suspend, 0 if suspend else None
+        cluster.plant.change(replica.name, suspended=suspend)
+    word = "suspended" if suspend else "resumed"
+    node.errorlog.write(
+        node,
+        f"Always On Availability Groups data movement for database '{command.target}' has been {word}.",
+        f"spid{session.spid}s",
+    )
+    cluster.dirty = True
+    yield from ()
+
+
+def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    node.restart(caller=session)
+    yield from ()
+
+
+_COMMANDS = {
+    "CHECKPOINT": _checkpoint,
+    "ALTER DATABASE SET HADR": _hadr,
+    "SHUTDOWN": _shutdown,
+}
+
+__all__ = [
+    "AglabError",
+    "Wait",
+    "administer",
+    "apply_all",
+    "changed",
+    "checked_options",
+    "k_mb_s",
+    "split_options",
+    "trace_flags",
+]

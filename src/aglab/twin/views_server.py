@@ -1,0 +1,270 @@
+"""Rows of server-wide DMVs over live state: waits, file statistics, connections, machine, listeners.
+
+Column names follow "System dynamic management views" (SQL Server documentation). What a node cannot know is left NULL,
+never invented.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from aglab.twin.clock import EPOCH
+from aglab.twin.views_counters import performance_counters
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+Row = dict[str, Any]
+_KEPT_WAITS = (
+    "ASYNC_NETWORK_IO",
+    "CHECKPOINT_QUEUE",
+    "CXPACKET",
+    "HADR_SYNC_COMMIT",
+    "LATCH_EX",
+    "LAZYWRITER_SLEEP",
+    "LCK_M_S",
+    "LCK_M_U",
+    "LCK_M_X",
+    "LOGBUFFER",
+    "PAGEIOLATCH_SH",
+    "PAGELATCH_EX",
+    "SOS_SCHEDULER_YIELD",
+    "WAITFOR",
+    "WRITELOG",
+)
+
+
+def wait_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_wait_stats: the load's waits from the engine, sessions' waits as they happened."""
+    totals = node.totals()
+    kinds = {key.partition(".")[2] for key in totals if key.startswith("wait_ms.")}
+    for kind in sorted(kinds | set(node.waits.rows) | set(_KEPT_WAITS)):
+        count, total_ms, longest_ms = node.waits.rows.get(kind, [0.0, 0.0, 0.0])
+        engine_ms = totals.get(f"wait_ms.{kind}", 0.0) - node.waits_cleared.get(f"wait_ms.{kind}", 0.0)
+        engine_count = totals.get(f"wait_count.{kind}", 0.0) - node.waits_cleared.get(f"wait_count.{kind}", 0.0)
+        mean_ms = engine_ms / engine_count if engine_count else 0.0
+        signal = kind == "SOS_SCHEDULER_YIELD"
+        yield {
+            "wait_type": kind,
+            "waiting_tasks_count": int(count + engine_count),
+            "wait_time_ms": int(total_ms + engine_ms),
+            "max_wait_time_ms": int(max(longest_ms, mean_ms)),
+            "signal_wait_time_ms": int(engine_ms) if signal else 0,
+        }
+
+
+def file_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_io_virtual_file_stats(database_id, file_id): the load's file I/O, spread over the data files."""
+    wanted_db, wanted_file = ([*arguments, None, None])[:2]
+    totals = node.totals()
+    sample_ms = int(node.uptime_s() * 1000) & 0x7FFFFFFF
+    for database in node.instance.databases.values():
+        if wanted_db not in (None, database.id):
+            continue
+        data_files = sum(1 for one in database.files if one.type == 0) or 1
+        for file in database.files:
+            if wanted_file not in (None, file.file_id):
+                continue
+            values = {"reads": 0.0, "bytes_read": 0.0, "read_stall": 0.0, "writes": 0.0, "bytes_written": 0.0, "write_stall": 0.0}
+            if database.name == node.database_name:
+                values = _engine_file(totals, data_files) if file.type == 0 else _engine_log(totals)
+            else:
+                counted = node.database_totals.get(database.name, {})
+                if file.type == 1:
+                    values |= {"writes": counted.get("log_flushes", 0.0), "bytes_written": counted.get("log_bytes_flushed", 0.0)}
+            yield {
+                "database_id": database.id,
+                "file_id": file.file_id,
+                "sample_ms": sample_ms,
+                "num_of_reads": int(values["reads"]),
+                "num_of_bytes_read": int(values["bytes_read"]),
+                "io_stall_read_ms": int(values["read_stall"]),
+                "io_stall_queued_read_ms": 0,
+                "num_of_writes": int(values["writes"]),
+                "num_of_bytes_written": int(values["bytes_written"]),
+                "io_stall_write_ms": int(values["write_stall"]),
+                "io_stall_queued_write_ms": 0,
+                "io_stall": int(values["read_stall"]) + int(values["write_stall"]),
+                "size_on_disk_bytes": file.size * 8192,
+                "file_handle": (0x1000 + database.id * 16 + file.file_id).to_bytes(8, "little"),
+            }
+
+
+def _engine_file(totals: dict[str, float], files: int) -> dict[str, float]:
+    names = {
+        "reads": "data_reads",
+        "bytes_read": "data_bytes_read",
+        "read_stall": "data_read_stall_ms",
+        "writes": "data_writes",
+        "bytes_written": "data_bytes_written",
+        "write_stall": "data_write_stall_ms",
+    }
+    return {name: totals.get(key, 0.0) / files for name, key in names.items()}
+
+
+def _engine_log(totals: dict[str, float]) -> dict[str, float]:
+    return {
+        "reads": 0.0,
+        "bytes_read": 0.0,
+        "read_stall": 0.0,
+        "writes": totals.get("log_writes", 0.0),
+        "bytes_written": totals.get("log_bytes_written", 0.0),
+        "write_stall": totals.get("log_write_stall_ms", 0.0),
+    }
+
+
+def connections(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_exec_connections"""
+    for client in node.clients.values():
+        wire, (address, port) = client.sink.wire, client.sink.peer
+        yield {
+            "session_id": client.session.spid,
+            "most_recent_session_id": client.session.spid,
+            "connect_time": client.connect_time,
+            "net_transport": "TCP",
+            "protocol_type": "TSQL",
+            "protocol_version": 0x74000004,
+            "endpoint_id": 4,
+            "encrypt_option": "TRUE" if wire.encrypted else "FALSE",
+            "auth_scheme": "SQL",
+            "node_affinity": 0,
+            "num_reads": wire.packets_received,
+            "num_writes": wire.packets_sent,
+            "last_read": client.session.last_request_start,
+            "last_write": client.session.last_request_end,
+            "net_packet_size": wire.packet_size,
+            "client_net_address": address,
+            "client_tcp_port": port,
+            "local_net_address": "127.0.0.1",
+            "local_tcp_port": node.port,
+            "connection_id": client.connection_id,
+            "parent_connection_id": None,
+            "most_recent_sql_handle": None,
+        }
+
+
+def sys_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_sys_info: the machine of the profile"""
+    cpu, memory = node.profile.cpu, node.profile.memory
+    kb = int(memory.installed_mb * 1024)
+    yield {
+        "cpu_ticks": int(node.cluster.clock.now_us * cpu.ghz * 1000),
+        "ms_ticks": node.cluster.clock.now_us // 1000,
+        "cpu_count": cpu.threads,
+        "hyperthread_ratio": cpu.cores_per_socket * cpu.threads_per_core,
+        "physical_memory_kb": kb,
+        "virtual_memory_kb": 137438953344,
+        "committed_kb": node.memory_mb() * 1024,
+        "committed_target_kb": node.memory_mb() * 1024,
+        "visible_target_kb": node.memory_mb() * 1024,
+        "stack_size_in_bytes": 2093056,
+        "os_quantum": 4,
+        "os_error_mode": 5,
+        "os_priority_class": 32,
+        "max_workers_count": max(512, 512 + (cpu.threads - 4) * 16),
+        "scheduler_count": cpu.threads,
+        "scheduler_total_count": cpu.threads + 12,
+        "deadlock_monitor_serial_number": 0,
+        "sqlserver_start_time_ms_ticks": int(node.started_s * 1000),
+        "sqlserver_start_time": EPOCH + dt.timedelta(seconds=node.started_s),
+        "affinity_type": 2,
+        "affinity_type_desc": "AUTO",
+        "time_source": 0,
+        "time_source_desc": "QUERY_PERFORMANCE_COUNTER",
+        "virtual_machine_type": 0,
+        "virtual_machine_type_desc": "NONE",
+        "softnuma_configuration": 0,
+        "softnuma_configuration_desc": "OFF",
+        "sql_memory_model": 1,
+        "sql_memory_model_desc": "CONVENTIONAL",
+        "socket_count": cpu.sockets,
+        "cores_per_socket": cpu.cores_per_socket,
+        "numa_node_count": cpu.sockets,
+        "container_type": 0,
+        "container_type_desc": "NONE",
+    }
+
+
+def sys_memory(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_sys_memory"""
+    kb = int(node.profile.memory.installed_mb * 1024)
+    yield {
+        "total_physical_memory_kb": kb,
+        "available_physical_memory_kb": max(0, kb - node.memory_mb() * 1024),
+        "total_page_file_kb": kb,
+        "available_page_file_kb": max(0, kb - node.memory_mb() * 1024),
+        "system_memory_state_desc": "Available physical memory is high",
+        "system_high_memory_signal_state": True,
+        "system_low_memory_signal_state": False,
+    }
+
+
+def host_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_host_info"""
+    yield {
+        "host_platform": "Linux",
+        "host_distribution": "aglab twin (SIMULATED)",
+        "host_release": "",
+        "host_service_pack_level": "",
+        "host_sku": None,
+        "os_language_version": 0,
+        "host_architecture": "X64",
+    }
+
+
+def tcp_listeners(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_tcp_listener_states"""
+    ports = [(1, node.port, 0, "TSQL")] + ([(2, 5022, 2, "Database Mirroring")] if node.cluster.group else [])
+    for number, port, kind, text in ports:
+        yield {
+            "listener_id": number,
+            "ip_address": "127.0.0.1",
+            "is_ipv4": True,
+            "port": port,
+            "type": kind,
+            "type_desc": text,
+            "state": 0,
+            "state_desc": "ONLINE",
+            "start_time": EPOCH + dt.timedelta(seconds=node.started_s),
+        }
+
+
+def log_space(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_db_log_space_usage of the engine's database"""
+    gauges = node.cluster.plant.gauges(node.name)
+    database = node.instance.database(node.database_name)
+    total = sum(one.size for one in database.files if one.type == 1) * 8192 if database else 0
+    used = int(gauges.get("log_used_kb", 0.0) * 1024)
+    yield {
+        "database_id": database.id if database else None,
+        "total_log_size_in_bytes": total,
+        "used_log_space_in_bytes": used,
+        "used_log_space_in_percent": gauges.get("percent_log_used", 0.0),
+        "log_space_in_bytes_since_last_backup": used,
+    }
+
+
+def counters(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
+    """sys.dm_os_performance_counters"""
+    return performance_counters(node)
+
+
+VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
+    "sys.dm_os_performance_counters": counters,
+    "sys.dm_os_wait_stats": wait_stats,
+    "sys.dm_io_virtual_file_stats": file_stats,
+    "sys.dm_exec_connections": connections,
+    "sys.dm_os_sys_info": sys_info,
+    "sys.dm_os_sys_memory": sys_memory,
+    "sys.dm_os_host_info": host_info,
+    "sys.dm_tcp_listener_states": tcp_listeners,
+    "sys.dm_db_log_space_usage": log_space,
+}
+
+
+def rows(node: Node, view: str, arguments: tuple[Any, ...]) -> list[Row] | None:
+    """Rows of a server view on a node; None for another view."""
+    provider = VIEWS.get(view)
+    return None if provider is None else list(provider(node, arguments))
