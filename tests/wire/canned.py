@@ -126,8 +126,14 @@ def _batch(session: Session, text: str) -> Iterator[Any] | None:
         return iter([*one("a", t.INT, 1), Message(8134, 16, 1, "Divide by zero error encountered.", 2), Done()])
     if upper == "LOADED":
         return one("n", t.INT, len(session.loaded))
+    if "SP_TABLECOLLATIONS_100" in upper:
+        return _bulk_metadata()
+    if "SERVERPROPERTY('PRODUCTVERSION')" in upper:
+        return one("", t.nvarchar(128), "16.0.4135.4")
+    if "SCHEMA_NAME()" in upper:
+        return one("", t.SYSNAME, "dbo")
     if "@@VERSION" in upper:
-        return one("", t.nvarchar(300), "Microsoft SQL Server 2022 (canned)")
+        return one("", t.nvarchar(300), "Microsoft SQL Server 2022 (RTM) - 16.0.4135.4 (X64) canned")
     if upper.startswith("SELECT"):
         return one("", t.nvarchar(4000), text[:4000])
     return iter([Done()])
@@ -143,6 +149,18 @@ def _variants() -> Iterator[Any]:
     yield Columns((Column("i", t.INT), Column("v", t.SQL_VARIANT)))
     yield Rows(list(enumerate(VARIANTS)))
     yield Done(len(VARIANTS), "SELECT")
+
+
+def _bulk_metadata() -> Iterator[Any]:
+    """What a bulk copy asks first: transaction count, the table's columns (FMTONLY), their collations."""
+    yield from one("", t.INT, 0)
+    yield Columns((Column("id", t.INT), Column("name", t.nvarchar(50)), Column("x", t.FLOAT), Column("d", t.decimal(18, 4))))
+    yield Done(0, "SELECT")
+    yield Columns(
+        (Column("colid", t.INT), Column("name", t.SYSNAME), Column("tds_collation", t.varbinary(5)), Column("collation", t.SYSNAME))
+    )
+    yield Rows([(2, "name", bytes.fromhex("0904D00034"), "SQL_Latin1_General_CP1_CI_AS")])
+    yield Done(1, "SELECT")
 
 
 def _count(rows: int) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,6 +69,10 @@ class WireServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         conn = ServerConnection(self.config, spid=51 + len(self.sessions))
@@ -91,7 +96,7 @@ class WireServer:
                     else:
                         queue.put_nowait(event)
                 await self._flush(conn, writer)
-        except ConnectionError:
+        except (ConnectionError, asyncio.CancelledError):
             pass
         except BaseException as error:
             self.failures.append(error)
@@ -148,3 +153,17 @@ class WireServer:
             conn.route("127.0.0.1", self.route_to)
         else:
             conn.accept_login(login.database or "master")
+
+
+def main() -> None:
+    """Serve in a process of its own until stdin closes (for clients that hold the interpreter lock while they wait)."""
+    with WireServer(Path(sys.argv[1])) as server:
+        print(server.port, flush=True)
+        sys.stdin.read()
+        for session in server.sessions:
+            for request in session.log:
+                print(repr(request)[: int(sys.argv[2]) if len(sys.argv) > 2 else 500], file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

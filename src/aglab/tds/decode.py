@@ -207,7 +207,7 @@ def _decimal_type(cursor: Cursor, name: str) -> TypeReader:
 def _read_decimal(cursor: Cursor, name: str, scale: int, length: int) -> decimal.Decimal | None:
     if length == 0:
         return None
-    if length not in (5, 9, 13, 17):
+    if not 2 <= length <= 17:  # the document allows 5, 9, 13 and 17; FreeTDS sends as few as the precision needs
         raise bad_value(f"{length} bytes.", name)
     data = cursor.take(length)
     magnitude = int.from_bytes(data[1:], "little")

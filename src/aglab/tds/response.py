@@ -166,7 +166,7 @@ class Response:
 
     def finish(self) -> None:
         """Write the end of the request."""
-        error = (c.DONE_SRVERROR if self.fatal else c.DONE_ERROR) if self._failed else 0
+        error = c.DONE_ERROR if self._failed else 0  # not DONE_SRVERROR: Microsoft's ODBC driver then hides the message
         if self.kind == "rpc":
             self._release()
             if not self._status_sent and not self._any_error:
