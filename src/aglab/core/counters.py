@@ -62,6 +62,7 @@ COUNTERS: tuple[Counter, ...] = (
     Counter("redone_bytes_per_s", _DR, "Redone Bytes/sec", "{db}", BULK_COUNT, "B/s"),
     Counter("data_read_latency_s", "PhysicalDisk", "Avg. Disk sec/Read", "D:", VALUE, "s"),
     Counter("data_write_latency_s", "PhysicalDisk", "Avg. Disk sec/Write", "D:", VALUE, "s"),
+    Counter("data_transfer_latency_s", "PhysicalDisk", "Avg. Disk sec/Transfer", "D:", VALUE, "s"),
     Counter("data_transfers_per_s", "PhysicalDisk", "Disk Transfers/sec", "D:", BULK_COUNT, "/s"),
     Counter("data_bytes_per_s", "PhysicalDisk", "Disk Bytes/sec", "D:", BULK_COUNT, "B/s"),
     Counter("log_write_latency_s", "PhysicalDisk", "Avg. Disk sec/Write", "L:", VALUE, "s"),

@@ -229,6 +229,8 @@ class Flow:
             "replicas": len(self.names),
             "seed": self.seed,
             "tick_s": self.scenario.settings.tick_s,
+            "k_mb_s": self.scenario.settings.k_mb_s,
+            "target_recovery_s": self.scenario.settings.target_recovery_s,
             "calibration": outputs.calibration_digest(),
             "compiled": COMPILED,
             "versions": {"aglab": __version__, "numpy": np.__version__},

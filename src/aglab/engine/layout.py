@@ -31,8 +31,11 @@ SEGMENTS = 64
     H_RTT,
     H_READS_PER_TX,
     H_LOG_FILE,  # size of the log file, bytes
+    H_POOLING,  # exponent of the data volume's wait: how many I/Os its devices work on at once
+    H_BURST,  # half the time the data volume needs for one burst of writes
+    H_STAR,  # utilisation at which a page writer that is past its ramp stops raising outstanding I/O
     HW_SIZE,
-) = range(15)
+) = range(18)
 
 # --- wl: one average transaction
 (
@@ -49,7 +52,6 @@ SEGMENTS = 64
 
 # --- ct: constants and cluster-wide settings
 (
-    C_DATA_WAIT,
     C_BACKOFF,
     C_RAMP,
     C_WRITE_CPU,
@@ -72,7 +74,7 @@ SEGMENTS = 64
     C_PACE,  # time over which the background writer averages the log rate
     C_BACKUP_EVERY,  # interval of log backups, s; 0 = none
     CT_SIZE,
-) = range(23)
+) = range(22)
 
 # --- st: slow state of one node
 (
@@ -203,4 +205,4 @@ TOTALS = (
 ) = range(15)
 
 # --- env: what is fixed during one tick on one node
-(E_USERS, E_CPU, E_BG_WORK, E_SEND_WORK, E_WRITE_LIMIT, E_UTIL_STAR, E_NSEND, E_NSYNC, ENV_SIZE) = range(9)
+(E_USERS, E_CPU, E_BG_WORK, E_SEND_WORK, E_WRITE_LIMIT, E_UTIL_STAR, E_BURST, E_NSEND, E_NSYNC, ENV_SIZE) = range(10)

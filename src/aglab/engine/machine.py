@@ -2,9 +2,10 @@
 
 Processors: hyper-threading is piecewise linear. The first C core-seconds of work per second keep one thread of each core
 busy; beyond that the second threads add ``ht_yield - 1`` of a core. ``stretch`` is thread time per core work. Waiting for
-a scheduler is Sakasegawa's form of the M/M/m wait. Data volume: utilisation from device rates, wait ``b*u/(1-u)`` with
-bursty writes; an unthrottled writer raises outstanding I/O until the wait reaches its back-off latency, and reads queue
-behind it. Sources: Sakasegawa 1977; the back-off latency is documented for checkpoints.
+a scheduler is Sakasegawa's form of the M/M/m wait. Data volume: utilisation from device rates; the same pooled form for the
+wait, with as many servers as the devices work on at once (rate times latency) and writes that come in bursts. An
+unthrottled writer raises outstanding I/O until write latency reaches its back-off, and reads queue behind it. Sources:
+Sakasegawa 1977; the back-off latency is documented for checkpoints.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
 
 _NEVER = 1e9  # seconds: a wait that no solution can have
+_FEW_WRITES = 0.02  # utilisation by writes below which their bursts hardly matter
+_RAMPS = 8.0  # a ramp is over after this many of its time constants
+_LEAST = 1e-5  # seconds: the shortest back-off wait
 
 
 @kernel
@@ -62,12 +66,45 @@ def cpu(work: float, demand: float, hw: Array, out: Array) -> None:
 
 
 @kernel
-def util_star(depth_s: float, hw: Array, ct: Array) -> float:
-    """Utilisation at which the writer stops raising outstanding I/O, ``depth_s`` after it began to raise it."""
-    limit = ct[at.C_BACKOFF]
-    if ct[at.C_RAMP] > 0.0:
-        limit = limit * (1.0 - math.exp(-depth_s / ct[at.C_RAMP]))
-    return limit / (limit + ct[at.C_DATA_WAIT])
+def volume_wait(util: float, burst: float, hw: Array) -> float:
+    """Time an I/O waits before the devices take it up (s): pooled servers, work that comes in bursts of ``burst`` s."""
+    if util >= 1.0:
+        return _NEVER
+    return burst * math.pow(util, hw[at.H_POOLING]) / (1.0 - util)
+
+
+@kernel
+def util_at_wait(wait: float, hw: Array) -> float:
+    """Utilisation at which an I/O waits ``wait`` seconds behind bursts of writes (bisection)."""
+    low = 0.0
+    high = 1.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if volume_wait(middle, hw[at.H_BURST], hw) < wait:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def plan_volume(depth_s: float, limit: float, hw: Array, ct: Array, env: Array) -> None:
+    """Fix for one tick what the page writer asks of the volume and where it backs off.
+
+    Parameters
+    ----------
+    depth_s : float
+        Time since the writer began to raise outstanding I/O.
+    limit : float
+        Pages/s it asks for.
+    """
+    env[at.E_WRITE_LIMIT] = limit
+    share = min(1.0, limit * hw[at.H_WRITE_S])
+    env[at.E_BURST] = hw[at.H_READ_S] + (hw[at.H_BURST] - hw[at.H_READ_S]) * share / (share + _FEW_WRITES)
+    env[at.E_UTIL_STAR] = hw[at.H_STAR]
+    if depth_s < _RAMPS * ct[at.C_RAMP] and share > 0.0:
+        latency = ct[at.C_BACKOFF] * (1.0 - math.exp(-depth_s / ct[at.C_RAMP]))
+        env[at.E_UTIL_STAR] = util_at_wait(max(latency - hw[at.H_BURST], _LEAST), hw)
 
 
 @kernel
@@ -75,7 +112,7 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     """Latency of the data volume at ``reads_s`` page reads/s beside the tick's writer; fills ``out``.
 
     The writer takes what its limit and its back-off leave it, and never less than a floor: outstanding I/O is at
-    least one write. Non-decreasing in ``reads_s``.
+    least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst.
     """
     util = reads_s * hw[at.H_READ_S]
     room = env[at.E_UTIL_STAR] - util
@@ -86,10 +123,8 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     if rate * hw[at.H_WRITE_S] > room:
         rate = room / hw[at.H_WRITE_S]
     util = util + rate * hw[at.H_WRITE_S]
-    wait = _NEVER
-    if util < 1.0:
-        wait = ct[at.C_DATA_WAIT] * util / (1.0 - util)
+    wait = volume_wait(util, env[at.E_BURST], hw)
     out[at.O_DATA_UTIL] = util
     out[at.O_WRITE_RATE] = rate
     out[at.O_READ_LAT] = hw[at.H_READ_LAT] + wait
-    out[at.O_WRITE_LAT] = hw[at.H_WRITE_LAT] + wait
+    out[at.O_WRITE_LAT] = hw[at.H_WRITE_LAT] + hw[at.H_BURST] + wait

@@ -75,6 +75,8 @@ def sample(flow: Flow, delta: Array, st: Array) -> tuple[Array, list[tuple[str, 
     values["recovery_queue_kb"] = np.maximum(st[:, :, at.S_LSN] - st[:, :, at.S_REDONE], 0.0) / KIB
     values["data_read_latency_s"] = _ratio(_column(delta, "data_read_stall_ms"), _column(delta, "data_reads")) / 1e3
     values["data_write_latency_s"] = _ratio(_column(delta, "data_write_stall_ms"), _column(delta, "data_writes")) / 1e3
+    stall = _column(delta, "data_read_stall_ms") + _column(delta, "data_write_stall_ms")
+    values["data_transfer_latency_s"] = _ratio(stall, _column(delta, "data_reads") + _column(delta, "data_writes")) / 1e3
     values["data_transfers_per_s"] = (_column(delta, "data_reads") + _column(delta, "data_writes")) / seconds
     values["data_bytes_per_s"] = (_column(delta, "data_bytes_read") + _column(delta, "data_bytes_written")) / seconds
     values["log_write_latency_s"] = _ratio(_column(delta, "log_write_stall_ms"), _column(delta, "log_writes")) / 1e3

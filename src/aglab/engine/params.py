@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,8 +54,29 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_NET_BW] = profile.network.bytes_s
     hw[at.H_RTT] = profile.network.rtt_us * 1e-6
     hw[at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(profile.memory.buffer_pool_pages)
+    slots = max(1.0, profile.data.devices * profile.data.read_iops * profile.data.read_latency_us * 1e-6)
+    hw[at.H_POOLING] = math.sqrt(2.0 * (slots + 1.0)) - 1.0
+    hw[at.H_BURST] = 0.5 * scenario.constant("write_burst_pages") * hw[at.H_WRITE_S]
+    backoff_s = scenario.constant(_backoff_name(scenario)) * 1e-3
+    hw[at.H_STAR] = _util_at_wait(max(backoff_s - hw[at.H_BURST], 1e-5), hw)
     hw[at.H_LOG_FILE] = scenario.settings.log_file_gb * 1e9
     return hw
+
+
+def _backoff_name(scenario: Scenario) -> str:
+    return "backoff_ms_2014" if scenario.settings.sql_version == "2014" else "backoff_ms_2016"
+
+
+def _util_at_wait(wait_s: float, hw: Array) -> float:
+    """As :func:`aglab.engine.machine.util_at_wait`, for set-up."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if hw[at.H_BURST] * math.pow(middle, hw[at.H_POOLING]) / (1.0 - middle) < wait_s:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def workload_row(scenario: Scenario) -> Array:
@@ -79,8 +101,7 @@ def constants_row(scenario: Scenario) -> Array:
     settings = scenario.settings
     old = settings.sql_version == "2014"
     ct = np.zeros(at.CT_SIZE)
-    ct[at.C_DATA_WAIT] = value("data_wait_us") * 1e-6
-    ct[at.C_BACKOFF] = value("backoff_ms_2014" if old else "backoff_ms_2016") * 1e-3
+    ct[at.C_BACKOFF] = value(_backoff_name(scenario)) * 1e-3
     ct[at.C_RAMP] = value("checkpoint_ramp_s")
     ct[at.C_WRITE_CPU] = value("page_write_us") * 1e-6
     ct[at.C_BASE_CPU] = value("base_cpu_cores")

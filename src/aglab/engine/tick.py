@@ -14,7 +14,7 @@ from aglab.engine import layout as at
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
 from aglab.engine.logpath import flush_size, in_step, log_write_latency, send_bytes_s_max
-from aglab.engine.machine import cpu_utilisation, data_volume, util_star
+from aglab.engine.machine import cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, ship
 from aglab.engine.solve import solve
@@ -152,9 +152,9 @@ def tick_primary(
     env[at.E_BG_WORK] = ct[at.C_BASE_CPU]
     env[at.E_NSEND] = sending
     env[at.E_NSYNC] = syncing
-    env[at.E_WRITE_LIMIT] = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
+    asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[p, at.S_DEPTH] + 0.5 * dt if st[p, at.S_SWEEPING] > 0.5 else _STEADY
-    env[at.E_UTIL_STAR] = util_star(depth, hw[p], ct)
+    plan_volume(depth, asked, hw[p], ct, env)
     x = solve(cl[at.K_X], p, hw, wl, ct, sync, env, out)
     cl[at.K_X] = x
     log_rate = x * wl[at.W_LOG]
@@ -203,9 +203,9 @@ def tick_secondary(
     tot[node, at.T_DIRTIED] += touches
     most = dt / hw[node, at.H_WRITE_S]
     follow_rate(node, done / dt, dt, st, ct)
-    env[at.E_WRITE_LIMIT] = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
+    asked = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[node, at.S_DEPTH] + 0.5 * dt if st[node, at.S_SWEEPING] > 0.5 else _STEADY
-    env[at.E_UTIL_STAR] = util_star(depth, hw[node], ct)
+    plan_volume(depth, asked, hw[node], ct, env)
     reads = x * hw[node, at.H_READS_PER_TX]
     data_volume(reads, hw[node], ct, env, out)
     rate = out[at.O_WRITE_RATE]
