@@ -49,7 +49,7 @@ class Settings:
     log_file_gb: float = number("GB", 0.01, 1e6, "size of the log file", default=20.0)
     log_backup_every_s: float = number("s", 0, 1e7, "interval of log backups; 0 for none", default=0.0)
     recovery_model: str = choice(("FULL", "SIMPLE"), "recovery model of the database", default="FULL")
-    noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.0)
+    noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
     sample_s: float = number("s", 0.001, 3600, "interval of the counters in a Run", default=1.0)
     warmup_s: float = number("s", 0, 1e6, "time before the counters of a run begin", default=60.0)
