@@ -3,6 +3,7 @@
 import datetime as dt
 
 import pytest
+
 from aglab.core.errors import UsageError
 from aglab.twin.clock import EPOCH, Clock, checked_seconds, pace_text, parse_pace
 
@@ -106,7 +107,9 @@ def test_pace_text_is_the_inverse():
         assert pace_text(parse_pace(text)) == text
 
 
-@pytest.mark.parametrize(("value", "limit"), [(-1, "must be > 0"), (0, "must be > 0"), (1e12, "must be > 0"), ("abc", "must be a number")])
+@pytest.mark.parametrize(
+    ("value", "limit"), [(-1, "must be > 0"), (0, "must be > 0"), (1e12, "must be > 0"), ("abc", "must be a number")]
+)
 def test_bad_spans_are_refused(value, limit):
     """A negative, absurd or non-numeric span is refused with its limit."""
     with pytest.raises(UsageError, match=limit):

@@ -4,6 +4,7 @@ import os
 import stat
 
 import pytest
+
 from aglab.core.errors import MissingError
 from aglab.twin import security as sec
 

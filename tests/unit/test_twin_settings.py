@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+
 from aglab.core.errors import UsageError
 from aglab.twin import availability as av
 from aglab.twin import plant, settings
@@ -34,7 +35,9 @@ def test_too_many_startup_options():
         settings.checked_options(["-T1204"] * 65)
 
 
-@pytest.mark.parametrize(("value", "limit"), [(-1, "1 to"), (0, "1 to"), (1e9, "1 to"), ("many", "must be a number"), (float("nan"), "1 to")])
+@pytest.mark.parametrize(
+    ("value", "limit"), [(-1, "1 to"), (0, "1 to"), (1e9, "1 to"), ("many", "must be a number"), (float("nan"), "1 to")]
+)
 def test_absurd_loads_are_refused(value, limit):
     """A number of users that means nothing is refused with its limit."""
     with pytest.raises(UsageError, match=limit):
@@ -64,7 +67,9 @@ def test_log_sequence_numbers_grow_with_the_position():
     """An LSN keeps the order of byte positions, across virtual log files too."""
     positions = [0, 511, 512, 60_000, av.VLF_BYTES - 1, av.VLF_BYTES, 3 * av.VLF_BYTES + 7]
     numbers = [av.lsn(one) for one in positions]
-    assert numbers == sorted(numbers) and numbers[0] == numbers[1] < numbers[2] and all(isinstance(one, Decimal) for one in numbers)
+    assert (
+        numbers == sorted(numbers) and numbers[0] == numbers[1] < numbers[2] and all(isinstance(one, Decimal) for one in numbers)
+    )
     assert max(len(str(one)) for one in numbers) <= 25
 
 

@@ -1,9 +1,9 @@
 """The state directory: made, understood, set aside, never deleted."""
 
 import json
-import os
 
 import pytest
+
 from aglab.core.errors import MissingError, UsageError
 from aglab.twin import statedir as sd
 
@@ -96,4 +96,4 @@ def test_snapshot_names_cannot_leave_the_directory(name):
 
 def test_default_place_is_the_users_data_folder():
     """Without --state-dir the state lies in the user's data folder."""
-    assert sd.default_state_dir().name == "twin" and os.path.isabs(sd.default_state_dir())
+    assert sd.default_state_dir().name == "twin" and sd.default_state_dir().is_absolute()

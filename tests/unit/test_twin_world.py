@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from aglab.tsql.effects import Cancelled, Done, Message, Rows, Wait
 from aglab.twin import world as w
 from aglab.twin.clock import Clock

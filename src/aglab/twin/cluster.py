@@ -12,7 +12,7 @@ from typing import Any
 
 from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.hardware import profile_names
-from aglab.tsql import Session
+from aglab.tsql import CommitRecord, Session
 from aglab.twin import availability, freeze
 from aglab.twin.adapter import Adapter
 from aglab.twin.clock import Clock
@@ -106,21 +106,20 @@ class Cluster:
         """Whether the database belongs to the availability group."""
         return self.group is not None and database.lower() == self.group.database.lower()
 
-    def ship(self, source: Node, record: Any) -> list[str]:
-        """Apply a committed transaction on every secondary that is linked; the nodes that have it now."""
+    def receivers(self, source: Node, database: str) -> list[str]:
+        """Nodes that hold a transaction committed on ``source``: itself, and every linked replica where it is the primary."""
         have = [source.name]
-        if self.group is None or not self.replicates(record.database) or source.name != self.group.primary:
-            return have
-        for replica in self.group.replicas:
-            if replica.name == source.name or not replica.connected or replica.suspended:
-                continue
-            node = self.nodes[replica.name]
-            database = node.instance.database(record.database)
+        if self.group is not None and self.replicates(database) and source.name == self.group.primary:
+            have += [one.name for one in self.group.replicas if one.name != source.name and one.connected and not one.suspended]
+        return have
+
+    def ship(self, names: list[str], record: CommitRecord) -> None:
+        """Apply a committed transaction on the replicas among ``names``; the first is where it was made."""
+        for name in names[1:]:
+            database = self.nodes[name].instance.database(record.database)
             if database is not None:
                 database.apply(record)
-                node.note_log(record.database, record.log_bytes, transactions=0)
-                have.append(replica.name)
-        return have
+                self.nodes[name].note_log(record.database, record.log_bytes, transactions=0)
 
     def copy_database(self, source: Node, target: Node, name: str) -> None:
         """Give ``target`` the tables that ``source`` has: what a replica has after it caught up."""

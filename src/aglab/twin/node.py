@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import AglabError
-from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session
+from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
 from aglab.tsql import error as tsql_error
 from aglab.twin import settings, views_hadr, views_server
 from aglab.twin.availability import identifier
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aglab.tds import ServerConfig
     from aglab.twin.cluster import Cluster
 
-ENDPOINT_PORT = 5022
+COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
 
 
 class Node(Requests):
@@ -208,7 +208,7 @@ class Node(Requests):
         try:
             return settings.changed(self, change, session)
         except AglabError as error:
-            raise tsql_error(50000, str(error)) from error
+            raise TsqlError(50010, 16, 1, str(error)) from error
 
     def administer(self, command: Command, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
@@ -216,9 +216,13 @@ class Node(Requests):
 
     def commit(self, record: CommitRecord, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
+        have = self.cluster.receivers(self, record.database)
+        try:
+            self.cluster.on_commit(have, record)
+        except AglabError as error:
+            raise TsqlError(COMMIT_NOT_KEPT, 17, 1, str(error)) from error
         self.note_log(record.database, record.log_bytes)
-        have = self.cluster.ship(self, record)
-        self.cluster.on_commit(have, record)
+        self.cluster.ship(have, record)
 
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""

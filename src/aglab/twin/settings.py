@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aglab.core.errors import AglabError, UsageError, field_error
-from aglab.tsql import Change, Command, Session, Wait
-from aglab.tsql import error as tsql_error
+from aglab.core.errors import UsageError, field_error
+from aglab.tsql import Change, Command, Session, TsqlError
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -154,7 +153,11 @@ def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
     cluster = node.cluster
     group = cluster.group
     if group is None or not cluster.replicates(command.target):
-        raise tsql_error(50000, f"Database '{command.target}' is not in an availability group.")
+        text = (
+            f"Cannot complete this ALTER DATABASE <database-name> SET HADR operation on database '{command.target}'. "
+            "The database is not joined to an availability group. After the database has joined the availability group, retry the command."
+        )
+        raise TsqlError(35242, 16, 16, text)
     suspend = "SUSPEND" in {str(key).upper() for key in command.options} | {
         str(value).upper() for value in command.options.values()
     }
@@ -184,15 +187,3 @@ _COMMANDS = {
     "ALTER DATABASE SET HADR": _hadr,
     "SHUTDOWN": _shutdown,
 }
-
-__all__ = [
-    "AglabError",
-    "Wait",
-    "administer",
-    "apply_all",
-    "changed",
-    "checked_options",
-    "k_mb_s",
-    "split_options",
-    "trace_flags",
-]
