@@ -157,7 +157,12 @@ def _bulk_metadata() -> Iterator[Any]:
     yield Columns((Column("id", t.INT), Column("name", t.nvarchar(50)), Column("x", t.FLOAT), Column("d", t.decimal(18, 4))))
     yield Done(0, "SELECT")
     yield Columns(
-        (Column("colid", t.INT), Column("name", t.SYSNAME), Column("tds_collation", t.varbinary(5)), Column("collation", t.SYSNAME))
+        (
+            Column("colid", t.INT),
+            Column("name", t.SYSNAME),
+            Column("tds_collation", t.varbinary(5)),
+            Column("collation", t.SYSNAME),
+        )
     )
     yield Rows([(2, "name", bytes.fromhex("0904D00034"), "SQL_Latin1_General_CP1_CI_AS")])
     yield Done(1, "SELECT")

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from canned import Session, answer
+
 from aglab.core.errors import AglabError
 from aglab.tds import (
     Attention,
@@ -21,7 +23,6 @@ from aglab.tds import (
     server_context,
 )
 from aglab.tsql.effects import Message
-from canned import Session, answer
 
 PASSWORD = "Pässw0rd!漢"
 HIGH_WATER = 1 << 20

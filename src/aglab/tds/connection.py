@@ -20,18 +20,19 @@ from typing import Any
 from aglab.core.errors import UsageError
 from aglab.tds import constants as c
 from aglab.tds import tokens
+from aglab.tds.channel import PACKET_SIZE_DEFAULT, Channel
 from aglab.tds.config import ServerConfig
 from aglab.tds.errors import ProtocolError, RequestRefused
 from aglab.tds.events import Attention, Closed, Event, LoginRequest
-from aglab.tds.framing import Message, PacketReader, PacketWriter
+from aglab.tds.framing import Message
 from aglab.tds.login import Prelogin, choose_encryption, parse_login, parse_prelogin, prelogin_answer
 from aglab.tds.requests import parse_batch, parse_bulk, parse_rpc, parse_transaction
 from aglab.tds.response import Response
-from aglab.tds.tls import TlsLayer
 
-FIRST, STRICT_HANDSHAKE, PRELOGIN, HANDSHAKE, LOGIN, DECIDING, READY, CLOSED = range(8)
-PHASES = ("first byte", "strict handshake", "PRELOGIN", "TLS handshake", "LOGIN7", "login decision", "requests", "closed")
-PACKET_SIZE_MIN, PACKET_SIZE_MAX, PACKET_SIZE_DEFAULT = 512, 32767, 4096
+PRELOGIN, LOGIN, DECIDING, READY, CLOSED = range(5)
+PHASES = ("PRELOGIN", "LOGIN7", "a login decision", "a request", "nothing")
+PACKET_SIZE_MIN, PACKET_SIZE_MAX = 512, 32767
+STREAM_INCORRECT = 4002
 
 
 class ServerConnection:
@@ -44,8 +45,6 @@ class ServerConnection:
         Whether requests travel encrypted (sys.dm_exec_connections.encrypt_option).
     packet_size : int
         Negotiated bytes of a packet.
-    bytes_received, bytes_sent : int
-        As the socket counts them.
     transaction : int
         Descriptor of the open transaction as the client was told, 0 for none.
     """
@@ -55,24 +54,17 @@ class ServerConnection:
         self.login: LoginRequest | None = None
         self.encrypted = False
         self.packet_size = config.packet_size
-        self.bytes_received = self.bytes_sent = 0
         self.transaction = 0
         self._transactions = 0
-        self._phase = FIRST
-        self._reader = PacketReader(config.limits.packet_bytes, config.limits.prelogin_bytes)
-        self._writer = PacketWriter(PACKET_SIZE_DEFAULT, spid)
-        self._raw_out: list[bytes] = []
-        self._tls: TlsLayer | None = None
-        self._tls_active = False
-        self._handshake_bytes = 0
+        self._phase = PRELOGIN
+        self._channel = Channel(config, spid)
+        self._writer = self._channel.writer
         self._login_only = False
         self._response: Response | None = None
         self._calls_left = 0
         self._attention = False
         self._reset_owed = 0
         self._events: list[Event] = []
-
-    # --- what the caller asks -----------------------------------------------------------------------------------------
 
     @property
     def spid(self) -> int:
@@ -94,9 +86,19 @@ class ServerConnection:
         return self._phase == CLOSED
 
     @property
+    def bytes_received(self) -> int:
+        """Bytes from the socket."""
+        return self._channel.bytes_received
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes to the socket."""
+        return self._channel.bytes_sent
+
+    @property
     def packets_received(self) -> int:
         """Packets from the client (num_reads)."""
-        return self._reader.packets
+        return self._channel.reader.packets
 
     @property
     def packets_sent(self) -> int:
@@ -112,20 +114,11 @@ class ServerConnection:
     @property
     def pending_bytes(self) -> int:
         """Bytes that are encoded and not yet taken: stop producing rows while this is large."""
-        return self._writer.pending + sum(map(len, self._raw_out))
+        return self._channel.pending
 
     def data_to_send(self) -> bytes:
         """Bytes to write to the socket now: complete packets (see ``flush``)."""
-        data = self._writer.take()
-        if data and self._tls_active and self._tls is not None:
-            data = self._tls.encrypt(data)
-        if self._raw_out:
-            data = b"".join(self._raw_out) + data
-            self._raw_out.clear()
-        self.bytes_sent += len(data)
-        return data
-
-    # --- bytes in -----------------------------------------------------------------------------------------------------
+        return self._channel.take()
 
     def receive(self, data: bytes) -> list[Event]:
         """Take bytes from the socket (``b""`` is end of file). Never raises for what a peer sent: see ``Closed``."""
@@ -134,87 +127,27 @@ class ServerConnection:
         if not data:
             self._close("")
         else:
-            self.bytes_received += len(data)
             try:
-                self._feed(data)
+                self._channel.feed(data)
+                while self._phase != CLOSED and (message := self._channel.next_message()) is not None:
+                    self._message(message)
             except ProtocolError as error:
                 self._close(error.message)
         events, self._events = self._events, []
         return events
 
     def _close(self, reason: str) -> None:
-        if self._tls is not None and not self._tls.established:
-            self._raw_out.append(self._wrap(self._tls.pending_output()))
+        """End the connection; a logged-in client that broke the protocol is told why."""
+        self._channel.close()
+        if reason and self._phase == READY:
+            response = self._response or self._respond("batch", False)
+            text = f"The incoming tabular data stream (TDS) protocol stream is incorrect: {reason}."
+            response.error(STREAM_INCORRECT, 20, 1, text)
+            response.break_off()
+            self._writer.end_message()
         self._phase = CLOSED
         self._response = None
         self._events.append(Closed(reason))
-
-    def _feed(self, data: bytes) -> None:
-        if self._phase == FIRST:
-            self._begin(data[0])
-        if self._phase == STRICT_HANDSHAKE:
-            self._raw_out.append(self._shake(data))
-            if not self._tls_active:
-                return
-            self._phase = PRELOGIN
-            data = b""
-        if self._tls_active and self._tls is not None:
-            data = self._tls.decrypt(data)
-        self._reader.feed(data)
-        while self._phase != CLOSED:
-            if self._phase == HANDSHAKE:
-                if not self._handshake_packet():
-                    return
-                continue
-            message = self._reader.next_message()
-            if message is None:
-                return
-            self._message(message)
-
-    def _begin(self, first: int) -> None:
-        if first != c.TLS_HANDSHAKE_RECORD:
-            self._phase = PRELOGIN
-        elif self.config.strict_context is None:
-            raise ProtocolError("the client asks for TDS 8 (strict encryption), which this node does not offer")
-        else:
-            self._tls = TlsLayer(self.config.strict_context)
-            self._phase = STRICT_HANDSHAKE
-
-    def _shake(self, data: bytes) -> bytes:
-        assert self._tls is not None
-        self._handshake_bytes += len(data)
-        if self._handshake_bytes > self.config.limits.handshake_bytes:
-            raise ProtocolError(f"TLS handshake of more than {self.config.limits.handshake_bytes} bytes")
-        answer = self._tls.handshake(data)
-        if self._tls.established:
-            self._tls_active = self.encrypted = True
-        return answer
-
-    def _handshake_packet(self) -> bool:
-        """Feed one packet of the handshake inside TDS; false until more bytes come."""
-        assert self._tls is not None
-        packet = self._reader.next_packet()
-        if packet is None:
-            return False
-        kind, _status, body = packet
-        if kind != c.PRELOGIN:
-            raise ProtocolError(f"packet of type {kind} during the TLS handshake")
-        self._raw_out.append(self._wrap(self._shake(body)))
-        if self._tls_active:
-            self._expect_login()
-            self._reader.feed(self._tls.decrypt(self._reader.take_raw()))
-        return True
-
-    def _wrap(self, data: bytes) -> bytes:
-        """Handshake bytes in packets of type PRELOGIN; as they are for a strict client."""
-        if self._phase != HANDSHAKE:
-            return data
-        size = PACKET_SIZE_DEFAULT - c.HEADER_BYTES
-        parts = [data[i : i + size] for i in range(0, len(data), size)]
-        return b"".join(
-            struct.pack(">BBHHBB", c.PRELOGIN, i == len(parts) - 1, len(part) + c.HEADER_BYTES, 0, i & 0xFF, 0) + part
-            for i, part in enumerate(parts)
-        )
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
@@ -231,34 +164,26 @@ class ServerConnection:
             raise ProtocolError(f"message of type {message.type} while {PHASES[self._phase]} is due")
 
     def _may_skip_prelogin(self) -> bool:
-        return self.encrypted or (self.config.allow_plain and not self.config.force_encryption)
+        return self._channel.encrypted or (self.config.allow_plain and not self.config.force_encryption)
 
     def _answer_prelogin(self, asked: Prelogin) -> None:
-        if self.encrypted:  # strict: the answer to the wish is not read
-            choice, refusal = c.ENCRYPT_ON, ""
-        else:
-            choice, refusal = choose_encryption(asked.encryption, self.config)
+        strict = self._channel.encrypted  # the client does not read the answer to its wish
+        choice, refusal = (c.ENCRYPT_ON, "") if strict else choose_encryption(asked.encryption, self.config)
         self._writer.write(prelogin_answer(self.config, asked, choice))
         self._writer.end_message()
         if refusal:
             raise ProtocolError(refusal)
-        if self.encrypted or choice == c.ENCRYPT_NOT_SUP:
-            self._expect_login()
-            return
-        assert self.config.tls_context is not None
-        self._raw_out.append(self._writer.take())
-        self._tls = TlsLayer(self.config.tls_context)
-        self._login_only = choice == c.ENCRYPT_OFF
-        self._phase = HANDSHAKE
-
-    def _expect_login(self) -> None:
         self._phase = LOGIN
-        self._reader.message_bytes_max = self.config.limits.login_bytes
+        self._channel.reader.message_bytes_max = self.config.limits.login_bytes
+        if not strict and choice != c.ENCRYPT_NOT_SUP:
+            self._channel.start_tls()
+            self._login_only = choice == c.ENCRYPT_OFF
 
     def _take_login(self, payload: bytes) -> None:
-        self.login = parse_login(payload, self._tls_active)
+        self.login = parse_login(payload, self._channel.encrypted)
         if self._login_only:
-            self._tls_active = self.encrypted = False
+            self._channel.stop_tls()
+        self.encrypted = self._channel.encrypted
         self._phase = DECIDING
         self._events.append(self.login)
 
@@ -274,12 +199,14 @@ class ServerConnection:
             self._writer.write(tokens.done(c.TOKEN_DONE, c.DONE_ERROR, c.COMMAND_OTHER, 0))
             self._writer.end_message()
             return
-        asked = (message.status & (c.RESET_CONNECTION | c.RESET_CONNECTION_SKIP_TRAN)) or self._reset_owed
-        keep = bool(asked & c.RESET_CONNECTION_SKIP_TRAN)
-        reset = bool(asked)
         kind = _KINDS.get(message.type)
         if kind is None:
             raise ProtocolError(f"message of type {message.type} is not a request")
+        asked = (message.status & (c.RESET_CONNECTION | c.RESET_CONNECTION_SKIP_TRAN)) or self._reset_owed
+        if kind == "bulk":  # belongs to the INSERT BULK before it
+            asked = 0
+        keep = bool(asked & c.RESET_CONNECTION_SKIP_TRAN)
+        reset = bool(asked)
         self._response = self._respond(kind, reset)
         self._calls_left = 0
         try:
@@ -333,7 +260,7 @@ class ServerConnection:
             write(tokens.feature_ack({c.FEATURE_UTF8: b"\x01"}))
         self._end_login()
         self._writer.packet_size = self.packet_size
-        self._reader.message_bytes_max = self.config.limits.message_bytes
+        self._channel.reader.message_bytes_max = self.config.limits.message_bytes
         self._phase = READY
 
     def route(self, host: str, port: int) -> None:

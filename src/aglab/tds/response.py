@@ -68,25 +68,15 @@ class Response:
         self._failed = False
         self._any_error = False
         self._status_sent = False
-        self._handlers: dict[str, Callable[[Any], None]] = {
-            "Rows": self._send_rows,
-            "Columns": self._send_columns,
-            "Done": self._send_done,
-            "Message": self._send_message,
-            "EnvChange": self._send_envchange,
-            "ReturnStatus": self._send_return_status,
-            "ReturnValue": self._send_return_value,
-            "Order": self._send_order,
-        }
         if reset:
             write(tokens.envchange_bytes(c.ENV_RESET_ACK, b"", b""))
 
     def send(self, effect: Any) -> None:
         """Encode one effect, told by the name of its class. UsageError for one that the wire does not know."""
-        handler = self._handlers.get(type(effect).__name__)
+        handler = _HANDLERS.get(type(effect).__name__)
         if handler is None:
-            raise UsageError(f"effect {type(effect).__name__} has no form on the wire", f"send one of {sorted(self._handlers)}")
-        handler(effect)
+            raise UsageError(f"effect {type(effect).__name__} has no form on the wire", f"send one of {sorted(_HANDLERS)}")
+        handler(self, effect)
 
     def _release(self) -> None:
         """Write the DONE that was held back: something follows it."""
@@ -185,3 +175,15 @@ class Response:
         """Write the end of a request that an attention cancelled."""
         self._release()
         self._write(tokens.done(c.TOKEN_DONE, c.DONE_ERROR, c.COMMAND_OTHER, 0))
+
+
+_HANDLERS: dict[str, Callable[[Response, Any], None]] = {
+    "Columns": Response._send_columns,
+    "Done": Response._send_done,
+    "EnvChange": Response._send_envchange,
+    "Message": Response._send_message,
+    "Order": Response._send_order,
+    "ReturnStatus": Response._send_return_status,
+    "ReturnValue": Response._send_return_value,
+    "Rows": Response._send_rows,
+}
