@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,8 @@ CONNECTIONS_MAX = 400  # for the whole cluster; more are closed at once
 PENDING_REQUESTS_MAX = 20000
 LOGIN_SECONDS_MAX = 30.0  # a peer that has not logged in by then is dropped
 LOOPBACK = "127.0.0.1"
+BUFFER_BYTES_MAX = 256 * 1024  # more than this in the socket's buffer counts as a slow reader
+SEND_ERROR = 50002
 _SERIALS = count(1)
 
 
@@ -49,7 +52,6 @@ class Connection:
         self.requests: deque[Any] = deque()
         self.running = False
         self.closing = False
-        self._sending = asyncio.Lock()
         self.serial = next(_SERIALS)
 
     @property
@@ -71,7 +73,8 @@ class Connection:
                     data = await self.reader.read(READ_BYTES)
                 for event in self.wire.receive(data):
                     self._take(event)
-                await self._write()
+                self._write()
+                await self.writer.drain()
                 if not data:
                     break
         except (OSError, TimeoutError):
@@ -104,24 +107,22 @@ class Connection:
             request = self.requests.popleft()
             self.listener.world.call(lambda: self.node.request(self, request))
 
-    async def _write(self) -> None:
-        async with self._sending:
-            while data := self.wire.data_to_send():
-                self.writer.write(data)
-                await self.writer.drain()
+    def _write(self) -> None:
+        while data := self.wire.data_to_send():
+            self.writer.write(data)
 
     async def _close(self) -> None:
-        with contextlib.suppress(OSError, asyncio.TimeoutError, TimeoutError):
-            await asyncio.wait_for(self._write(), 5.0)
-        with contextlib.suppress(OSError, asyncio.TimeoutError, TimeoutError):
+        with contextlib.suppress(OSError, TimeoutError, asyncio.TimeoutError):
+            self._write()
+            await asyncio.wait_for(self.writer.drain(), 5.0)
             self.writer.close()
             await asyncio.wait_for(self.writer.wait_closed(), 5.0)
         self.listener.connections.discard(self)
 
-    async def _deliver(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
-        if self.wire.closed:
-            return
+    def _deliver(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
         try:
+            if self.wire.closed:
+                return
             for effect in effects:
                 self.wire.send(effect)
             if done:
@@ -130,93 +131,99 @@ class Connection:
                 self._next_request()
             else:
                 self.wire.flush()
-            await self._write()
-        except OSError:
-            self.closing = True
+            self._write()
         except Exception as failure:  # noqa: BLE001  an effect that cannot be encoded must not kill the listener
             self.listener.world.call(partial(self.listener.world.note_defect, failure))
             self._encoding_failed(failure, done)
-            with contextlib.suppress(OSError):
-                await self._write()
         finally:
             if acknowledge:
-                self.listener.world.call(lambda: self.node.drained(self))
+                if self.writer.transport.get_write_buffer_size() > BUFFER_BYTES_MAX:
+                    self.listener.spawn(self._drained_later())
+                else:
+                    self._drained()
+
+    def _drained(self) -> None:
+        self.listener.world.call(lambda: self.node.drained(self))
+
+    async def _drained_later(self) -> None:
+        try:
+            await self.writer.drain()
+        except OSError:
+            self.closing = True
+        finally:
+            self._drained()
 
     def _encoding_failed(self, failure: Exception, done: bool) -> None:
         text = f"aglab twin: a result could not be sent ({type(failure).__name__}: {failure})."
         try:
-            self.wire.send(Message(50002, 16, 1, text))
+            self.wire.send(Message(SEND_ERROR, 16, 1, text))
             self.wire.send(Done())
             if done and self.running:
                 self.wire.end_response()
                 self.running = False
+            self._write()
         except Exception:  # noqa: BLE001  the stream is beyond repair: close it
-            self.closing = True
+            self._end()
+
+    def _end(self) -> None:
+        self.closing = True
+        with contextlib.suppress(OSError):
+            self._write()
             self.writer.close()
 
     # -- called from the world thread -----------------------------------------------------------------------------
-    def _later(self, make: Any) -> None:
-        loop = self.listener.loop
+    def _later(self, action: Callable[..., None], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has been closed
-            loop.call_soon_threadsafe(lambda: self.listener.spawn(make()))
+            self.listener.loop.call_soon_threadsafe(action, *arguments)
 
     def post(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
         """See :class:`aglab.twin.world.Sink`."""
-        self._later(lambda: self._deliver(effects, done, acknowledge))
+        self._later(self._deliver, effects, done, acknowledge)
 
     def attention_done(self) -> None:
         """See :class:`aglab.twin.world.Sink`."""
+        self._later(self._confirm_attention)
 
-        async def confirm() -> None:
-            self.running = False
+    def _confirm_attention(self) -> None:
+        self.running = False
+        if not self.wire.closed:
             self.wire.acknowledge_attention()
-            await self._write()
+            self._write()
             self._next_request()
-
-        self._later(confirm)
 
     def hang_up(self) -> None:
         """See :class:`aglab.twin.world.Sink`."""
-
-        async def close() -> None:
-            self.closing = True
-            with contextlib.suppress(OSError):
-                await self._write()
-                self.writer.close()
-
-        self._later(close)
+        self._later(self._end)
 
     def accept(self, database: str, language: str, spid: int) -> None:
         """The login is good."""
+        self._later(self._accept, database, language, spid)
 
-        async def send() -> None:
+    def _accept(self, database: str, language: str, spid: int) -> None:
+        if not self.wire.closed:
             self.wire.spid = spid
             self.wire.accept_login(database, language)
-            await self._write()
+            self._write()
             self._next_request()
-
-        self._later(send)
 
     def reject(self, messages: list[Message], delay_s: float) -> None:
         """The login is refused, after ``delay_s`` wall seconds."""
 
         async def send() -> None:
             await asyncio.sleep(delay_s)
-            self.wire.reject_login(*messages)
-            self.closing = True
-            await self._write()
-            self.writer.close()
+            if not self.wire.closed:
+                self.wire.reject_login(*messages)
+            self._end()
 
-        self._later(send)
+        self._later(lambda: self.listener.spawn(send()))
 
     def route(self, host: str, port: int) -> None:
         """Send the client to another node (read-only routing)."""
+        self._later(self._route, host, port)
 
-        async def send() -> None:
-            self.wire.route(host, port)
-            await self._write()
-
-        self._later(send)
+    def _route(self, host: str, port: int) -> None:
+        self.wire.route(host, port)
+        self._write()
 
 
 class Listener:

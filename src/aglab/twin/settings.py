@@ -155,7 +155,8 @@ def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
     if group is None or not cluster.replicates(command.target):
         text = (
             f"Cannot complete this ALTER DATABASE <database-name> SET HADR operation on database '{command.target}'. "
-            "The database is not joined to an availability group. After the database has joined the availability group, retry the command."
+            "The database is not joined to an availability group. After the database has joined the availability group, retry "
+            "the command."
         )
         raise TsqlError(35242, 16, 16, text)
     suspend = "SUSPEND" in {str(key).upper() for key in command.options} | {
