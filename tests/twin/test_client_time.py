@@ -59,17 +59,16 @@ def test_same_start_same_numbers(tmp_path):
         with spawn_child(tmp_path / name, profile="laptop-generic") as twin:
             link = Link(twin)
             link.sql("EXEC twin.run_workload @seconds = 60, @users = 8")
-            seen.append(
-                link.rows(
-                    "SELECT cntr_value, SYSDATETIME() AS at FROM sys.dm_os_performance_counters WHERE counter_name = 'Transactions/sec' AND instance_name = 'OLTP'"
-                )
-            )
+            text = """SELECT cntr_value, SYSDATETIME() AS at FROM sys.dm_os_performance_counters
+                      WHERE counter_name = 'Transactions/sec' AND instance_name = 'OLTP'"""
+            seen.append(link.rows(text))
     assert seen[0] == seen[1] and seen[0][0]["cntr_value"] > 0
 
 
 def test_counters_are_cumulative_and_stand_still_without_load(own):
     """Totals grow while the load runs and stop with it."""
-    text = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND instance_name = 'OLTP'"
+    text = """SELECT cntr_value FROM sys.dm_os_performance_counters
+              WHERE counter_name = 'Log Bytes Flushed/sec' AND instance_name = 'OLTP'"""
     own.sql("EXEC twin.run_workload @seconds = 10")
     first = own.value(text)
     own.sql("EXEC twin.advance @seconds = 60")
@@ -77,7 +76,7 @@ def test_counters_are_cumulative_and_stand_still_without_load(own):
 
 
 def test_deadlock_of_two_sessions(own):
-    """Two enrolled sessions that lock two rows in opposite order: exactly one is the victim, with error 1205; the other goes on."""
+    """Two enrolled sessions that lock two rows in opposite order: exactly one is the victim (1205), the other goes on."""
     own.sql("CREATE TABLE dbo.d (id int NOT NULL PRIMARY KEY, v int)", database="OLTP")
     own.sql("INSERT INTO dbo.d VALUES (1, 0), (2, 0)", database="OLTP")
     outcome = {}
