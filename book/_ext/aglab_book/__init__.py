@@ -1,7 +1,8 @@
 """The book's own Sphinx extension: pages that work from disk, and content that comes from the library instead of from typing.
 
-``offline`` keeps every page free of other hosts, ``mathml`` renders formulas without a script, ``blocks`` puts explorables, quizzes, figures and
-T-SQL steps on pages, ``figures_in_print`` the papers' numbers, ``ledger`` the comparison with the twin, ``facts`` what the twin knows.
+``offline`` keeps every page free of other hosts, ``mathml`` renders formulas without a script, ``blocks`` puts explorables,
+quizzes, figures and T-SQL steps on pages, ``figures_in_print`` the papers' numbers, ``ledger`` the comparison with the
+twin, ``facts`` what the twin knows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the twin knows, taken from the code that knows it: ``{knowledge}``; and the words of the book: ``{term}`` comes with Sphinx."""
+"""What the twin knows, taken from the code that knows it: ``{knowledge}`` and ``{counters}``."""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ def _library_digest() -> bytes:
     import aglab
 
     package = Path(aglab.__file__).parent
-    files = [path for room in _ROOMS for path in sorted((package / room).rglob("*")) if path.suffix in (".py", ".js", ".css", ".json")]
+    files = [
+        path for room in _ROOMS for path in sorted((package / room).rglob("*")) if path.suffix in (".py", ".js", ".css", ".json")
+    ]
     files += [path for kind in _DATA for path in sorted((bundle_root() / "data" / kind).rglob("*")) if path.is_file()]
     digest = hashlib.sha256()
     for path in files:

@@ -1,9 +1,9 @@
-"""How good the twin is, computed when the book is built: ``{ledger}`` rows beside the papers', ``{score}`` the medians, ``{constants}``.
+"""How good the twin is, computed when the book is built.
 
-``{ledger}``         every row the model is compared on, or those of one ``:table:``; ``:figure: ranges`` or ``errors`` draws them too
-``{score}``          median absolute error by role, number of constants, number of rows they were fitted on
-``{constants}``      constants of the model with unit, tag and meaning
-``{assumed}``        everything tagged as assumed: constants and values of the hardware profiles
+``{ledger}``         every row the model is compared on, or those of one ``:table:``; ``:figure: ranges`` or ``errors``
+draws them too ``{score}``          median absolute error by role, number of constants, number of rows they were fitted on
+``{constants}``      constants of the model with unit, tag and meaning ``{assumed}``        everything tagged as assumed:
+constants and values of the hardware profiles
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Ledger(SphinxDirective):
 
 
 _LEGEND = (
-    "Bars run from minimum to maximum, the marker is the average. Its shape is the role of the row: square *fitted*, circle *predicted*, "
-    "cross *residual*. Open markers are the paper's, filled ones the twin's."
+    "Bars run from minimum to maximum, the marker is the average. Its shape is the role of the row: square *fitted*, "
+    "circle *predicted*, cross *residual*. Open markers are the paper's, filled ones the twin's."
 )
 
 
@@ -90,9 +90,13 @@ class Score(SphinxDirective):
             mine = [abs(row["error_pct"]) for row in rows if row["role"] == role and row["error_pct"] is not None]
             if mine:
                 lines.append((role, len(mine), significant(statistics.median(mine), 3), significant(max(mine), 3)))
-        both = [abs(row["error_pct"]) for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
+        both = [
+            abs(row["error_pct"]) for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None
+        ]
         if both:
-            lines.append(("predicted and residual together", len(both), significant(statistics.median(both), 3), significant(max(both), 3)))
+            lines.append(
+                ("predicted and residual together", len(both), significant(statistics.median(both), 3), significant(max(both), 3))
+            )
         fitted = [item for item in constants() if item[3].startswith("fitted")]
         rows_fitted = sum(row["role"] == "fitted" for row in rows)
         columns = ("role", "rows", "median error, %", "largest error, %")
@@ -111,8 +115,14 @@ class Constants(SphinxDirective):
     """Every constant with its tag."""
 
     def run(self) -> list[nodes.Node]:
-        rows = [(meaning, human(float(value)), unit, tag, name) for name, value, unit, tag, meaning in constants()]
-        return [raw(Table("Constants of the flow model", ("what it is", "value", "unit", "where it comes from", "name"), tuple(rows)).html())]
+        rows = [(meaning, float(value), unit, tag, name) for name, value, unit, tag, meaning in constants()]
+        return [
+            raw(
+                Table(
+                    "Constants of the flow model", ("what it is", "value", "unit", "where it comes from", "name"), tuple(rows)
+                ).html()
+            )
+        ]
 
 
 class Assumed(SphinxDirective):
@@ -120,12 +130,16 @@ class Assumed(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         rows: list[tuple[Any, ...]] = [
-            (meaning, human(float(value)), unit, f"constant {name}") for name, value, unit, tag, meaning in constants() if tag == "assumed"
+            (meaning, human(float(value)), unit, f"constant {name}")
+            for name, value, unit, tag, meaning in constants()
+            if tag == "assumed"
         ]
         for kind in ("profiles", "workloads"):
             for path in sorted(bundle_path("data", kind).glob("*.toml")):
                 found = tomllib.loads(path.read_text(encoding="utf-8"))
-                rows += [(name, _value(item), item.get("source", ""), f"{kind[:-1]} {path.stem}") for name, item in _assumed(found)]
+                rows += [
+                    (name, _value(item), item.get("source", ""), f"{kind[:-1]} {path.stem}") for name, item in _assumed(found)
+                ]
         return [raw(Table("Assumed values", ("what", "value", "why", "where"), tuple(rows)).html())]
 
 

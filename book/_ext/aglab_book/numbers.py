@@ -58,7 +58,9 @@ class PublishedRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         row = published_rows().get(self.text.strip())
         if row is None:
-            message = self.inliner.reporter.error(f"published: no row {self.text!r} in data/published/figures.csv", line=self.lineno)
+            message = self.inliner.reporter.error(
+                f"published: no row {self.text!r} in data/published/figures.csv", line=self.lineno
+            )
             return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
         where = row["where"].split(" (")[0]
         role = f"; {row['role']} in the model" if row["role"] else ""
@@ -77,7 +79,9 @@ class PublishedTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name, paper = self.arguments[0].strip(), self.options.get("paper", DEFAULT_PAPER)
-        rows = [row for key, row in published_rows().items() if key.startswith(f"{paper}-") and row["where"].split(" (")[0] == name]
+        rows = [
+            row for key, row in published_rows().items() if key.startswith(f"{paper}-") and row["where"].split(" (")[0] == name
+        ]
         if not rows:
             raise self.error(f"published-table: no row of {name!r} with ids {paper}-* in data/published/figures.csv")
         return [raw(table_html(rows, f"{name} as printed: average (minimum to maximum)"))]
@@ -92,12 +96,14 @@ def table_html(rows: list[dict[str, str]], caption: str) -> str:
     for metric, unit in quantities:
         cells = []
         for condition in conditions:
-            stats = {row["stat"]: row for row in rows if (row["metric"], row["unit"], row["condition"]) == (metric, unit, condition)}
-            cells.append(f'<td class="num">{escape(_cell(stats))}</td>')
+            stats = {
+                row["stat"]: row for row in rows if (row["metric"], row["unit"], row["condition"]) == (metric, unit, condition)
+            }
+            cells.append(f'<td class="num">{_cell(stats)}</td>')
         body.append(f'<tr><th scope="row">{escape(counter_name(metric))} ({escape(unit)})</th>{"".join(cells)}</tr>')
     return (
         f'<div class="aglab-scroll" role="region" tabindex="0" aria-label="{escape(caption)}"><table class="aglab-data">'
-        f"<caption>{escape(caption)}</caption><thead><tr><th scope=\"col\">quantity</th>{head}</tr></thead>"
+        f'<caption>{escape(caption)}</caption><thead><tr><th scope="col">quantity</th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
 
@@ -106,9 +112,9 @@ def _cell(stats: dict[str, dict[str, Any]]) -> str:
     if not stats:
         return "not printed"
     first = stats.get("avg") or next(iter(stats.values()))
-    text = shown(first["value"])
+    text = escape(shown(first["value"]))
     if "min" in stats and "max" in stats:
-        text += f" ({shown(stats['min']['value'])} to {shown(stats['max']['value'])})"
+        text += escape(f" ({shown(stats['min']['value'])} to {shown(stats['max']['value'])})").join(("<small>", "</small>"))
     return text
 
 

@@ -1,7 +1,7 @@
 """Pages opened from disk, without a network: own script, style and Plotly, and nothing from another host.
 
-Plotly comes from its installed package and is loaded only by pages that draw with it. Scripts and styles that exist to reach a live
-kernel on another host (thebe) are taken off every page.
+Plotly comes from its installed package and is loaded only by pages that draw with it. Scripts and styles that exist to
+reach a live kernel on another host (thebe) are taken off every page.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _write_assets(app: Sphinx, config: Config) -> None:
 
 
 def _static_is_a_folder(app: Sphinx) -> None:
-    """A build that fails early lets the theme copy its logo to a *file* named _static, which every later build then trips over."""
+    """A build that fails early leaves the theme's logo as a *file* named _static; every later build would trip over it."""
     folder = Path(app.outdir) / "_static"
     if folder.is_file():
         folder.unlink()
@@ -60,4 +60,8 @@ def _drop_foreign(app: Sphinx, page: str, template: str, context: dict[str, Any]
 
 def _mentions(item: Any, word: str) -> bool:
     attributes = getattr(item, "attributes", {})
-    return word in str(item) or word in str(getattr(item, "filename", "")) or any(word in str(value) for value in attributes.values())
+    return (
+        word in str(item)
+        or word in str(getattr(item, "filename", ""))
+        or any(word in str(value) for value in attributes.values())
+    )

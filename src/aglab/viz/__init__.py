@@ -1,7 +1,8 @@
 """Figures, explorables and quizzes: one classic-script front end, wrapped for JupyterLab, used as it is in the static book."""
 
 from aglab.viz.compare import comparison, errors
-from aglab.viz.explorable import Answer, Explorable, Output, Parameter, Question
+from aglab.viz.declare import Answer, Output, Parameter, Question
+from aglab.viz.explorable import Explorable
 from aglab.viz.figure import Figure, Table
 from aglab.viz.figures import arms, sweep_curve, time_series
 from aglab.viz.labs import load_arms, load_explorable

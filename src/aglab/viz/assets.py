@@ -1,7 +1,7 @@
 """The front end as text: one classic script, one style sheet, and Plotly from its installed package.
 
-Pages opened from disk may not load modules or fetch files, so the script is a classic immediately-invoked function and all data stands in
-script elements. ``frontend/`` holds its parts; :func:`script` joins them.
+Pages opened from disk may not load modules or fetch files, so the script is a classic immediately-invoked function and all
+data stands in script elements. ``frontend/`` holds its parts; :func:`script` joins them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Published numbers beside the twin's: ranges per counter, and signed errors per row, with each row's role on show.
 
-A row is a comparison row of ``aglab.published`` (``id``, ``condition``, ``counter``, ``stat``, ``role``, ``published``, ``twin``, ``unit``,
-``error_pct``, ``reason``), a mapping or an object with these names.
+A row is a comparison row of ``aglab.published`` (``id``, ``condition``, ``counter``, ``stat``, ``role``, ``published``,
+``twin``, ``unit``, ``error_pct``, ``reason``), a mapping or an object with these names.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from aglab.core.errors import UsageError
 from aglab.viz.figure import Figure, Table
@@ -20,8 +20,8 @@ from aglab.viz.text import axis_unit, human, numbers, significant
 ROLE_SYMBOLS = {"input": "triangle-up", "fitted": "square", "predicted": "circle", "residual": "x"}
 ROLE_COLOURS = {"input": "@s5", "fitted": "@s2", "predicted": "@s0", "residual": "@s1"}
 LINE_PX = 22
-HEAD_PX = 56
-FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason")
+HEAD_PX = 72
+FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason", "subject")
 
 
 def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin", label: str = "", caption: str = "") -> Figure:
@@ -47,7 +47,7 @@ def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin",
         unit = next(iter(next(iter(conditions.values())).values()))["unit"]
         divisor, shown = axis_unit(unit)
         top = 1 - (top_px + 20) / inner
-        bottom = 1 - (top_px + heights[panel] - 24) / inner
+        bottom = 1 - (top_px + heights[panel] - 30) / inner
         suffix = "" if panel == 0 else str(panel + 1)
         layout[f"yaxis{suffix}"] = _condition_axis(list(conditions), max(0.0, bottom), top)
         layout[f"xaxis{suffix}"] = axis({"anchor": axis_name(panel), "rangemode": "tozero", "nticks": 5})
@@ -60,32 +60,40 @@ def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin",
 
 
 def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row", label: str = "", caption: str = "") -> Figure:
-    """Signed error in per cent of every row that has one, sorted as given, marker and colour by role."""
-    found = [row for row in as_rows(rows) if _finite(row["error_pct"])]
+    """Signed error in per cent of every row that has one, grouped by role; marker and colour say the role.
+
+    Raises
+    ------
+    UsageError
+        No row has an error.
+    """
+    found = sorted(
+        (row for row in as_rows(rows) if _finite(row["error_pct"])), key=lambda row: list(ROLE_SYMBOLS).index(row["role"])
+    )
     if not found:
         raise UsageError("no row has an error to draw", "score the twin first: aglab published score")
-    height = 30 * len(found)
-    layout = _layout(float(height))
-    layout["yaxis"] = axis(
-        {"autorange": "reversed", "automargin": True, "type": "category", "tickfont": {"size": 10, "color": "@muted"}}
-    )
+    names = _row_names(found)
+    layout = _layout(30.0 * len(found), below_px=52)
+    places = {"tickvals": list(range(len(found))), "ticktext": names, "range": [len(found) - 0.4, -0.6], "zeroline": False}
+    layout["yaxis"] = axis({"automargin": True, "tickfont": {"size": 10, "color": "@muted"}, **places})
     layout["xaxis"] = axis(
         {"title": {"text": "twin minus published, %", "standoff": 6}, "zeroline": True, "zerolinecolor": "@axis"}
     )
     layout["showlegend"] = True
     data = []
-    for role in ROLE_SYMBOLS:
-        mine = [row for row in found if row["role"] == role]
+    for role, symbol in ROLE_SYMBOLS.items():
+        mine = [(place, row) for place, row in enumerate(found) if row["role"] == role]
         if mine:
             data.append(
                 {
                     "type": "scatter",
                     "mode": "markers",
                     "name": role,
-                    "x": numbers([row["error_pct"] for row in mine]),
-                    "y": [_row_name(row) for row in mine],
-                    "marker": {"symbol": ROLE_SYMBOLS[role], "size": 10, "color": ROLE_COLOURS[role]},
-                    "hovertemplate": "%{y}<br>%{x:+.1f} %<extra>" + role + "</extra>",
+                    "x": numbers([row["error_pct"] for _, row in mine]),
+                    "y": [place for place, _ in mine],
+                    "text": [names[place] for place, _ in mine],
+                    "marker": {"symbol": symbol, "size": 10, "color": ROLE_COLOURS[role]},
+                    "hovertemplate": "%{text}<br>%{x:+.1f} %<extra>" + role + "</extra>",
                 }
             )
     worst = max(found, key=lambda row: abs(row["error_pct"]))
@@ -93,25 +101,26 @@ def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row",
     return Figure(title, data, layout, alt, (table(found),), label, caption)
 
 
+def _row_names(rows: list[dict[str, Any]]) -> list[str]:
+    """Two short lines for each row; what was measured is added where two rows would read the same."""
+    plain = [(short(row["counter"]), f"{row['condition']}, {row['stat']}") for row in rows]
+    names = []
+    for row, pair in zip(rows, plain, strict=True):
+        twice = plain.count(pair) > 1 and row["subject"]
+        names.append(f"{pair[0]}, {row['subject']}<br>{pair[1]}" if twice else f"{pair[0]}<br>{pair[1]}")
+    return names
+
+
 def table(rows: Iterable[Any], caption: str = "Published and twin, row by row") -> Table:
     """The comparison as a table: what, stat, role, published, twin, unit, error."""
-    columns = ("counter", "condition", "stat", "role", "published", "twin", "unit", "error %", "note")
+    columns = ("counter", "condition", "role", "published", "twin", "error %", "note")
     lines = []
     for row in as_rows(rows):
         error = significant(row["error_pct"], 3) if _finite(row["error_pct"]) else "n/a"
         twin = significant(row["twin"], 5) if _finite(row["twin"]) else "n/a"
-        what = (
-            short(row["counter"]),
-            row["condition"],
-            row["stat"],
-            row["role"],
-            row["published"],
-            twin,
-            row["unit"],
-            error,
-            row["reason"] or "",
-        )
-        lines.append(what)
+        subject = f", {row['subject']}" if row["subject"] else ""
+        what = (f"{short(row['counter'])} ({row['unit']}){subject}", f"{row['condition']}, {row['stat']}", row["role"])
+        lines.append((*what, row["published"], twin, error, row["reason"] or ""))
     return Table(caption, columns, tuple(lines))
 
 
@@ -126,15 +135,11 @@ def as_rows(rows: Iterable[Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _row_name(row: Mapping[str, Any]) -> str:
-    return f"{short(row['counter'])}<br>{row['condition']}, {row['stat']}"
-
-
-def _finite(value: Any) -> bool:
+def _finite(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
 
-def _layout(inner: float) -> dict[str, Any]:
+def _layout(inner: float, below_px: int = 18) -> dict[str, Any]:
     return {
         "height": int(inner) + 110,
         "margin": {"l": 8, "r": 16, "t": 56, "b": 54},
@@ -143,7 +148,14 @@ def _layout(inner: float) -> dict[str, Any]:
         "plot_bgcolor": "rgba(0,0,0,0)",
         "hovermode": "closest",
         "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@axis", "font": {"color": "@ink"}},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -44 / inner, "yanchor": "top", "bgcolor": "rgba(0,0,0,0)"},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": -below_px / inner,
+            "yanchor": "top",
+            "bgcolor": "rgba(0,0,0,0)",
+        },
         "annotations": [],
         "showlegend": False,
         "dragmode": False,
@@ -153,7 +165,16 @@ def _layout(inner: float) -> dict[str, Any]:
 def _condition_axis(conditions: list[str], bottom: float, top: float) -> dict[str, Any]:
     """Conditions from top to bottom at whole numbers; the paper's line lies a little above, the twin's a little below."""
     places = {"tickvals": list(range(len(conditions))), "ticktext": [_wrapped(name, 14) for name in conditions]}
-    return axis({"domain": [bottom, top], "range": [len(conditions) - 0.45, -0.55], "automargin": True, "showgrid": False, **places})
+    return axis(
+        {
+            "domain": [bottom, top],
+            "range": [len(conditions) - 0.45, -0.55],
+            "automargin": True,
+            "showgrid": False,
+            "zeroline": False,
+            **places,
+        }
+    )
 
 
 def _wrapped(text: str, width: int) -> str:
@@ -179,7 +200,8 @@ def _ranges(
         symbols.append(ROLE_SYMBOLS.get(centre_row["role"], "circle") + ("-open" if published else ""))
         span = f", {human(low / divisor)} to {human(high / divisor)}" if _finite(low) and _finite(high) else ""
         error = f", error {centre_row['error_pct']:+.1f} %" if not published and _finite(centre_row["error_pct"]) else ""
-        hover.append(f"{condition}, {'paper' if published else 'twin'}<br>{human(centre / divisor)} {unit}{span}<br>role: {centre_row['role']}{error}")
+        who = f"{condition}, {'paper' if published else 'twin'}"
+        hover.append(f"{who}<br>{human(centre / divisor)} {unit}{span}<br>role: {centre_row['role']}{error}")
     colour = "@s5" if published else "@s0"
     return {
         "type": "scatter",
@@ -211,7 +233,6 @@ def _describe(title: str, rows: list[dict[str, Any]]) -> str:
     for row in rows:
         if row["stat"] == "avg" and _finite(row["twin"]):
             error = f" ({row['error_pct']:+.1f} %)" if _finite(row["error_pct"]) else ""
-            parts.append(
-                f"{short(row['counter'])}, {row['condition']}: paper {human(row['published'])}, twin {human(row['twin'])} {row['unit']}{error}, {row['role']}"
-            )
+            numbers_of = f"paper {human(row['published'])}, twin {human(row['twin'])} {row['unit']}{error}"
+            parts.append(f"{short(row['counter'])}, {row['condition']}: {numbers_of}, {row['role']}")
     return f"{title}. {'; '.join(parts)}." if parts else f"{title}."

@@ -1,7 +1,8 @@
 """Figures from runs: counters over time, the arms of an experiment, a sweep.
 
-Every function takes :class:`aglab.record.Run` objects, from any mode, and gives a :class:`Figure` with its text alternative, its tables
-and the label of the runs. Averages over ``sample_s`` keep a stored figure small; minima and maxima in the tables come from the run itself.
+Every function takes :class:`aglab.record.Run` objects, from any mode, and gives a :class:`Figure` with its text
+alternative, its tables and the label of the runs. Averages over ``sample_s`` keep a stored figure small; minima and maxima
+in the tables come from the run itself.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def time_series(
 def arms(
     runs: Mapping[str, Run], *, title: str = "", caption: str = "", k_mb_s: float | None = None, node: str | None = None
 ) -> Figure:
-    """The arms of the checkpoint experiment: throughput, checkpoint pages, background-writer pages and, where known, read latency.
+    """The arms of the checkpoint experiment: throughput, checkpoint pages, background-writer pages, read latency.
 
     ``k_mb_s`` draws the cap that startup option ``-k`` sets, in pages of 8 KB (750 MB/s is 96,000 pages/s).
     """

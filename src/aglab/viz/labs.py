@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,19 +19,35 @@ from aglab.core.counters import BY_KEY
 from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.record import Run
-from aglab.viz.explorable import Answer, Explorable, Output, Parameter, Question, Value
+from aglab.viz.declare import Answer, Output, Parameter, Question, Value
+from aglab.viz.explorable import Explorable
 
-STATS = {"avg": np.mean, "min": np.min, "max": np.max, "last": lambda values: values[-1]}
+STATS: dict[str, Callable[[np.ndarray], float]] = {
+    "avg": lambda values: float(values.mean()),
+    "min": lambda values: float(values.min()),
+    "max": lambda values: float(values.max()),
+    "last": lambda values: float(values[-1]),
+}
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Where an output comes from: a counter of a node over the measured time, reduced by ``stat``; or a gauge at its end."""
+    """Where an output or a series comes from: a counter of a node over the measured time, reduced by ``stat``.
+
+    ``per_constant`` names a calibrated constant in B/s; a counter in KB then becomes the seconds that the constant's rate
+    needs for it.
+    """
 
     node: str
-    counter: str = ""
+    counter: str
     stat: str = "avg"
-    gauge: str = ""
+    per_constant: str = ""
+
+    def factor(self) -> float:
+        """From the counter's unit to the output's."""
+        from aglab.core.quantity import constants
+
+        return 1024.0 / constants()[self.per_constant].value if self.per_constant else 1.0
 
 
 @dataclass(frozen=True)
@@ -43,26 +59,31 @@ class FlowAnswer:
     curves: Mapping[str, Probe]
 
     def __call__(self, setting: dict[str, Value]) -> Answer:
-        from aglab.engine import Flow
-        from aglab.scenario import Scenario
+        block = _flow(self.engine, setting).advance(float(self.engine["run_s"]))
+        place = {name: index for index, name in enumerate(block.columns)}
 
-        base = Scenario.default(profile=self.engine["profile"], replicas=int(self.engine.get("replicas", 1)))
-        flow = Flow(base.with_settings({**self.engine.get("settings", {}), **setting}), seed=int(self.engine.get("seed", 1)))
-        if self.engine.get("warm_up_s", 0) > 0:
-            flow.advance(float(self.engine["warm_up_s"]))
-        block = flow.advance(float(self.engine["run_s"]))
-        column = {name: place for place, name in enumerate(block.columns)}
-        outputs = {}
-        for key, probe in self.probes.items():
-            if probe.gauge:
-                outputs[key] = float(flow.gauges(probe.node)[probe.gauge])
-            else:
-                outputs[key] = float(STATS[probe.stat](block.values[:, column[(probe.node, probe.counter)]]))
-        spans = spans_of(self.engine)
-        series = {
-            key: _average(block.values[:, column[(probe.node, probe.counter)]], len(spans)) for key, probe in self.curves.items()
-        }
+        def over_time(probe: Probe) -> np.ndarray:
+            samples: np.ndarray = block.values[:, place[probe.node, probe.counter]] * probe.factor()
+            return samples
+
+        count = round(float(self.engine["run_s"]) / float(self.engine["sample_s"]))
+        shown = len(spans_of(self.engine))
+        outputs = {key: STATS[probe.stat](over_time(probe)) for key, probe in self.probes.items()}
+        series = {key: _average(over_time(probe), count)[:shown] for key, probe in self.curves.items()}
         return Answer(outputs, series)
+
+
+def _flow(engine: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    """A warmed-up engine on the profile and settings of ``[engine]`` with ``settings`` on top."""
+    from aglab.engine import Flow
+    from aglab.scenario import Scenario
+
+    base = Scenario.default(profile=engine["profile"], replicas=int(engine.get("replicas", 1)))
+    scenario = base.with_settings({**engine.get("settings", {}), **settings})
+    flow = Flow(scenario, seed=int(engine.get("seed", 1)))
+    if engine.get("warm_up_s", 0) > 0:
+        flow.advance(float(engine["warm_up_s"]))
+    return flow
 
 
 def load_explorable(slug: str) -> Explorable:
@@ -107,7 +128,7 @@ def from_table(slug: str, raw: Mapping[str, Any]) -> Explorable:
     return Explorable(
         slug=slug,
         title=raw["title"],
-        parameters=tuple(_parameter(item) for item in raw["parameter"]),
+        parameters=tuple(_parameter(item, engine) for item in raw["parameter"]),
         outputs=tuple(_output(item) for item in raw["output"]),
         compute=compute,
         series=tuple(_output(item) for item in raw.get("series", [])),
@@ -120,9 +141,10 @@ def from_table(slug: str, raw: Mapping[str, Any]) -> Explorable:
 
 
 def spans_of(engine: Mapping[str, Any]) -> list[float]:
-    """End times (seconds since the measured part began) of the spans a series is averaged over."""
-    count = round(float(engine["run_s"]) / float(engine["sample_s"]))
-    return [round((place + 1) * float(engine["run_s"]) / count, 3) for place in range(count)]
+    """End times (seconds since the measured part began) of the spans a curve shows: up to ``show_s``, or all of ``run_s``."""
+    step = float(engine["sample_s"])
+    count = round(min(float(engine.get("show_s", engine["run_s"])), float(engine["run_s"])) / step)
+    return [round((place + 1) * step, 3) for place in range(count)]
 
 
 def _average(values: np.ndarray, count: int) -> np.ndarray:
@@ -130,35 +152,49 @@ def _average(values: np.ndarray, count: int) -> np.ndarray:
     return np.array([values[start:end].mean() for start, end in itertools.pairwise(edges)])
 
 
-def _parameter(item: Mapping[str, Any]) -> Parameter:
+def _parameter(item: Mapping[str, Any], engine: Mapping[str, Any]) -> Parameter:
+    values = tuple(item["values"])
+    default = item["default"]
+    texts = tuple(item.get("texts", ()))
+    if item.get("relative"):
+        # Factors of what the calibrated scenario has, so that a new calibration moves the grid with it.
+        values, default, texts = _relative(item["key"], values, default, engine)
     live = item.get("live")
     fine: tuple[Value, ...] = ()
     if live:
         count = round((live["to"] - live["from"]) / live["step"])
-        fine = tuple(live["from"] + place * live["step"] for place in range(count + 1))
-    return Parameter(
-        key=item["key"],
-        label=item["label"],
-        values=tuple(item["values"]),
-        unit=item.get("unit", ""),
-        default=item["default"],
-        texts=tuple(item.get("texts", ())),
-        live_values=fine,
-        help=item.get("help", ""),
-    )
+        fine = (*(live["from"] + place * live["step"] for place in range(count + 1)), *live.get("then", ()))
+    unit, about = item.get("unit", ""), item.get("help", "")
+    return Parameter(item["key"], item["label"], values, unit, default, texts, fine, about)
+
+
+def _relative(
+    key: str, factors: tuple[float, ...], default: float, engine: Mapping[str, Any]
+) -> tuple[tuple[float, ...], float, tuple[str, ...]]:
+    from aglab.scenario import Scenario
+
+    base = float(getattr(Scenario.default(engine["profile"], int(engine.get("replicas", 1))).settings, key))
+    values = tuple(base if factor == 1 else float(round(base * factor)) for factor in factors)
+    texts = tuple(f"{value:,.0f}{' (calibrated)' if factor == 1 else ''}" for value, factor in zip(values, factors, strict=True))
+    return values, values[factors.index(default)], texts
 
 
 def _probe(item: Mapping[str, Any], slug: str) -> Probe:
-    probe = Probe(item.get("node", "sql1"), item.get("counter", ""), item.get("stat", "avg"), item.get("gauge", ""))
-    if not probe.gauge and probe.counter not in BY_KEY:
-        raise unknown_name(f"counter of {item['key']!r} in explorable {slug!r}", probe.counter, list(BY_KEY))
+    from aglab.core.quantity import constants
+
+    probe = Probe(item.get("node", "sql1"), item["counter"], item.get("stat", "avg"), item.get("per_constant", ""))
+    where = f"of {item['key']!r} in explorable {slug!r}"
+    if probe.counter not in BY_KEY:
+        raise unknown_name(f"counter {where}", probe.counter, list(BY_KEY))
     if probe.stat not in STATS:
-        raise unknown_name(f"statistic of {item['key']!r} in explorable {slug!r}", probe.stat, list(STATS))
+        raise unknown_name(f"statistic {where}", probe.stat, list(STATS))
+    if probe.per_constant and probe.per_constant not in constants():
+        raise unknown_name(f"constant {where}", probe.per_constant, list(constants()))
     return probe
 
 
 def _output(item: Mapping[str, Any]) -> Output:
-    unit = item.get("unit") or (BY_KEY[item["counter"]].unit if item.get("counter") else "")
+    unit = item.get("unit") or BY_KEY[item["counter"]].unit
     return Output(item["key"], item["label"], unit, item.get("help", ""))
 
 
@@ -175,17 +211,7 @@ class Arms:
 
     def run(self) -> dict[str, Run]:
         """Run every arm with the flow engine, from the same start; the warm-up is left out."""
-        from aglab.engine import Flow
-        from aglab.scenario import Scenario
-
-        base = Scenario.default(profile=self.engine["profile"], replicas=int(self.engine.get("replicas", 1)))
-        found = {}
-        for name, settings in self.settings.items():
-            flow = Flow(base.with_settings({**self.engine.get("settings", {}), **settings}), seed=int(self.engine.get("seed", 1)))
-            if self.engine.get("warm_up_s", 0) > 0:
-                flow.advance(float(self.engine["warm_up_s"]))
-            found[name] = flow.run(self.run_s)
-        return found
+        return {name: _flow(self.engine, settings).run(self.run_s) for name, settings in self.settings.items()}
 
 
 def load_arms(slug: str) -> Arms:

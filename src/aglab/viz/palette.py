@@ -1,8 +1,8 @@
 """Colours by name, once for Python and for the front end, in a light and a dark set.
 
-A figure never holds a colour: it holds tokens such as ``@s0`` (first series), ``@s0/0.2`` (the same, 20 % opaque), ``@ink`` or ``@grid``.
-Whoever draws it replaces them for the page's theme. Both sets keep 3:1 against their paper and stay apart for the common colour-vision deficiencies;
-series also differ by dash and marker, so that colour is never the only sign.
+A figure never holds a colour: it holds tokens such as ``@s0`` (first series), ``@s0/0.2`` (the same, 20 % opaque), ``@ink``
+or ``@grid``. Whoever draws it replaces them for the page's theme. Both sets keep 3:1 against their paper and stay apart for
+the common colour-vision deficiencies; series also differ by dash and marker, so that colour is never the only sign.
 """
 
 from __future__ import annotations

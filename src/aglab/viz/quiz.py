@@ -1,6 +1,7 @@
 """Short questions with an explanation for every choice, in the book and in JupyterLab alike.
 
-A quiz is formative: its answers are in the page. What is graded lives in exercises and their checks. Questions stand in ``labs/SLUG/quiz.toml``.
+A quiz is formative: its answers are in the page. What is graded lives in exercises and their checks. Questions stand in
+``labs/SLUG/quiz.toml``.
 """
 
 from __future__ import annotations
@@ -122,15 +123,17 @@ class Quiz:
         plain = "".join(self._plain(question) for question in self.questions)
         spec = {"slug": self.slug, "questions": [question.spec() for question in self.questions]}
         return (
-            f'<div class="aglab-quiz" data-aglab="quiz" data-slug="{escape(self.slug)}"><p class="aglab-title">{escape(self.title)}</p>'
-            f'<ol class="aglab-body">{plain}</ol><script type="application/json" class="aglab-spec">{script_json(spec)}</script></div>'
+            f'<div class="aglab-quiz" data-aglab="quiz" data-slug="{escape(self.slug)}">'
+            f'<p class="aglab-title">{escape(self.title)}</p><ol class="aglab-body">{plain}</ol>'
+            f'<script type="application/json" class="aglab-spec">{script_json(spec)}</script></div>'
         )
 
     @staticmethod
     def _plain(question: QuizQuestion) -> str:
         options = "".join(f"<li>{inline(option.text)}</li>" for option in question.options)
         choices = f"<ul>{options}</ul>" if options else ""
-        return f"<li><p>{inline(question.text)}</p>{choices}<details><summary>Answer</summary><p>{inline(question.solution())}</p></details></li>"
+        answer = f"<details><summary>Answer</summary><p>{inline(question.solution())}</p></details>"
+        return f"<li><p>{inline(question.text)}</p>{choices}{answer}</li>"
 
     def __repr__(self) -> str:
         return f"Quiz({self.slug!r}, {len(self.questions)} questions)"

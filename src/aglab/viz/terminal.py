@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,7 +33,7 @@ def sparkline(values: Iterable[float], width: int = 60, *, high: float | None = 
         return ""
     if len(array) > width:
         edges = np.linspace(0, len(array), width + 1).astype(int)
-        array = np.array([array[start:end].mean() for start, end in zip(edges, edges[1:], strict=False)])
+        array = np.array([array[start:end].mean() for start, end in itertools.pairwise(edges)])
     top = high if high else float(array.max())
     share = np.clip(array / top, 0, 1) if top > 0 else np.zeros(len(array))
     blocks = PLAIN if plain else BLOCKS

@@ -68,7 +68,7 @@ def _serve(widget: Any, message: dict[str, Any], explorable: Explorable | None) 
 
 
 def reply(explorable: Explorable, message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to ``{"kind": "ask", "id", "points": [{key: value}], "series": bool}``; errors come back as text, never as silence."""
+    """The answer to ``{"kind": "ask", "id", "points": [{key: value}], "series": bool}``; an error comes back as its text."""
     answered: dict[str, Any] = {"kind": "answer", "id": message.get("id")}
     try:
         found = [explorable.answer(point) for point in message["points"]]

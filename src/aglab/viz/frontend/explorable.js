@@ -7,6 +7,7 @@ aglab.kinds.explorable = function (block, model) {
   const body = block.querySelector(".aglab-body");
   const defaults = spec.parameters.map((parameter) => parameter.index);
   const state = { at: defaults.slice(), first: null, now: null, curve: null, busy: false, again: false, timer: null };
+  state.tops = { outputs: spec.outputs.map((_, place) => topOf(spec, "outputs", place)), series: spec.series.map((_, place) => topOf(spec, "series", place)) };
   const view = build(body, spec, state, moved);
 
   function moved() {
@@ -16,6 +17,7 @@ aglab.kinds.explorable = function (block, model) {
     source([at], true).then((answer) => {
       state.now = { at, outputs: answer.outputs[0], series: answer.series[0] };
       state.first = state.first || state.now;
+      raise(state.tops.series, state.now.series.map((values) => Math.max(...values)));
       view.readout(state);
       view.time(state);
       if (model) { clearTimeout(state.timer); state.timer = setTimeout(curve, 200); } else { return curve(); }
@@ -35,12 +37,25 @@ aglab.kinds.explorable = function (block, model) {
     const points = steps.map((step) => at.map((position, place) => (place === axis ? step : position)));
     return source(points, false).then((answer) => {
       state.curve = { steps, axis, outputs: answer.outputs };
+      answer.outputs.forEach((values) => raise(state.tops.outputs, values));
       view.curve(state);
     }).catch(view.failed);
   }
 
   moved();
 };
+
+// Axes keep their height while a slider moves, so that a change looks as large as it is: the surface's maximum, or the largest value seen.
+function topOf(spec, kind, place) {
+  const packed = spec.surface && spec.surface[kind][place];
+  return packed ? packed.low + 65535 * packed.step : 0;
+}
+
+function raise(tops, values) {
+  values.forEach((value, place) => { tops[place] = Math.max(tops[place], value); });
+}
+
+const span = (top, divisor) => ({ range: [0, top > 0 ? 1.06 * top / divisor : 1] });
 
 function build(body, spec, state, moved) {
   const controls = make("div", { class: "aglab-controls", role: "group", "aria-label": "Parameters" });
@@ -147,10 +162,13 @@ function panels(titles, xTitle, label, panelPx) {
   return layout;
 }
 
+// A counter's name already says "/sec"; only other units are worth their room.
+const withUnit = (item) => (/\/sec\b/.test(item.label) || !item.unit ? item.label : `${item.label} (${item.unit})`);
 const axisName = (index) => `y${index ? index + 1 : ""}`;
 
 function timeChart(spec, state) {
-  const layout = panels(spec.series.map((item) => `${item.label} (${item.unit})`), "seconds", spec.label, 120);
+  const layout = panels(spec.series.map((item) => withUnit(item)), "seconds", spec.label, 120);
+  spec.series.forEach((item, place) => Object.assign(layout[`yaxis${place ? place + 1 : ""}`], span(state.tops.series[place], item.divisor)));
   const moved = state.now !== state.first;
   const traces = [];
   spec.series.forEach((item, place) => {
@@ -168,12 +186,17 @@ function timeChart(spec, state) {
 function curveChart(spec, state) {
   const over = spec.parameters[state.curve.axis];
   const shown = spec.curve.outputs.map((key) => spec.outputs.findIndex((output) => output.key === key));
-  const layout = panels(shown.map((place) => `${spec.outputs[place].label} (${spec.outputs[place].unit})`), over.label, spec.label, 120);
+  const layout = panels(shown.map((place) => withUnit(spec.outputs[place])), over.label, spec.label, 120);
+  shown.forEach((place, index) => Object.assign(layout[`yaxis${index ? index + 1 : ""}`], span(state.tops.outputs[place], spec.outputs[place].divisor)));
   layout.showlegend = false;
+  layout.margin.b = 50;
+  layout.height -= 24;
   layout.hovermode = "closest";
-  layout.xaxis = { ...layout.xaxis, type: "category", tickangle: 0, nticks: 8, automargin: true };
-  const texts = state.curve.steps.map((step) => over.texts[step]);
-  const here = over.texts[state.now.at[state.curve.axis]];
+  layout.xaxis = { ...layout.xaxis, type: "category", tickangle: 0, nticks: 6, automargin: true };
+  if (over.unit) { layout.xaxis.title = { text: `${over.label} (${over.unit})`, standoff: 6 }; }
+  const shorter = (step) => (over.unit ? over.texts[step].replace(` ${over.unit}`, "") : over.texts[step]);
+  const texts = state.curve.steps.map(shorter);
+  const here = shorter(state.now.at[state.curve.axis]);
   const traces = [];
   shown.forEach((place, index) => {
     const output = spec.outputs[place];
