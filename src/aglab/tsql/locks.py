@@ -88,6 +88,7 @@ class LockManager:
         self._queues: dict[Resource, _Queue] = {}
         self._held: dict[int, dict[Resource, str]] = {}
         self._waits: dict[int, Request] = {}
+        self._rows: dict[tuple[int, int], dict[int, dict[int, str]]] = {}  # (database, object) -> row -> spid -> U or X
         self._sequence = 0
         self._cost = cost
         self.deadlocks: list[dict[str, object]] = []  # newest last, at most 100: victims and cycles, for traces 1204/1222
@@ -139,14 +140,36 @@ class LockManager:
         held = self._held.get(spid)
         if held and resource in held:
             del held[resource]
-            del self._queues[resource].granted[spid]
-            self._wake(resource)
+            self._drop(spid, resource)
+
+    def _drop(self, spid: int, resource: Resource) -> None:
+        del self._queues[resource].granted[spid]
+        if resource.kind in ("RID", "KEY"):
+            table = self._rows.get((resource.database_id, resource.object_id))
+            if table is not None:
+                owners = table.get(resource.key)  # type: ignore[call-overload]
+                if owners is not None:
+                    owners.pop(spid, None)
+                    if not owners:
+                        del table[resource.key]  # type: ignore[arg-type]
+        self._wake(resource)
 
     def release_all(self, spid: int) -> None:
         """Release every lock of a session, in the order they were taken."""
         for resource in list(self._held.pop(spid, {})):
-            del self._queues[resource].granted[spid]
-            self._wake(resource)
+            self._drop(spid, resource)
+
+    def locked_rows(self, database_id: int, object_id: int, spid: int, mode: str) -> dict[int, int]:
+        """Rows of a table that other sessions hold so that ``mode`` (S or U) must wait: row -> session."""
+        rows = self._rows.get((database_id, object_id))
+        if not rows:
+            return {}
+        found: dict[int, int] = {}
+        for row, owners in rows.items():
+            for owner, held in owners.items():
+                if owner != spid and (held == "X" or mode != "S"):
+                    found[row] = owner
+        return found
 
     def blocker(self, spid: int) -> int:
         """The session that blocks this one (the lowest), 0 for none."""
@@ -168,6 +191,10 @@ class LockManager:
         queue.granted[request.spid] = request.mode
         self._held.setdefault(request.spid, {})[request.resource] = request.mode
         request.state = "granted"
+        resource = request.resource
+        if resource.kind in ("RID", "KEY") and request.mode in ("U", "X"):
+            table = self._rows.setdefault((resource.database_id, resource.object_id), {})
+            table.setdefault(resource.key, {})[request.spid] = request.mode  # type: ignore[arg-type]
 
     def _wake(self, resource: Resource) -> None:
         queue = self._queues.get(resource)

@@ -95,6 +95,7 @@ class Session:
     cursors: dict[str, Any] = field(default_factory=dict)
     group_id: int = 2
     killed: bool = False
+    null_eliminated: bool = False  # an aggregate of the running statement met NULL: warning 8153
 
     def reset(self) -> None:
         """What RESETCONNECTION does besides rolling back: options, temp tables, prepared handles."""

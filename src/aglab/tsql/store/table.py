@@ -132,14 +132,16 @@ class Index:
             yield from self.entries[keys[position]]
             position += 1
 
-    def between(self, low: Key | None, high: Key | None) -> Iterator[int]:
-        """Row ids with low <= key prefix <= high (both inclusive; the caller filters strictness)."""
+    def between(self, prefix: Key, low: Any, high: Any) -> Iterator[int]:
+        """Row ids whose key begins with ``prefix`` and goes on between low and high (both inclusive; None is open)."""
         keys = self.sorted_keys()
-        start = 0 if low is None else bisect_left(keys, low)
-        width = len(high) if high is not None else 0
-        stop = len(keys) if high is None else bisect_right(keys, high, key=lambda key: key[:width])
+        width = len(prefix)
+        start = bisect_left(keys, prefix if low is None else (*prefix, low))
+        end = prefix if high is None else (*prefix, high)
+        stop = bisect_right(keys, end, key=lambda key: key[: len(end)]) if end else len(keys)
         for position in range(start, stop):
-            yield from self.entries[keys[position]]
+            if keys[position][:width] == prefix:
+                yield from self.entries[keys[position]]
 
 
 def comparable(value: Any, fold: bool = True) -> Any:

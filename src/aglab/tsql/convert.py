@@ -1,0 +1,509 @@
+"""Conversions between types, explicit and implicit, with SQL Server's errors.
+
+:func:`converter` picks a function once, when a statement is compiled; the function then sees only values that are not NULL.
+Source: "CAST and CONVERT (Transact-SQL)", "Data type conversion (Database Engine)".
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import uuid
+from collections.abc import Callable
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Any
+
+from aglab.core.sqltypes import MAX, SqlType
+from aglab.tsql import dates
+from aglab.tsql.messages import TsqlError, error
+from aglab.tsql.types import BINARIES, CONTEXT, DATES, EXACTS, FLOATS, INTEGER_LIMITS, INTEGERS, NUMBERS, STRINGS, name_of
+
+Convert = Callable[[Any], Any]
+_INTEGER = re.compile(r"^[+-]?\s*\d+$")
+_NUMBER = re.compile(r"^[+-]?\s*(\d+\.?\d*|\.\d+)$")
+_REAL = re.compile(r"^[+-]?\s*(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+_EPOCH = datetime.datetime(1900, 1, 1)
+
+
+def converter(source: SqlType | None, target: SqlType, style: int | None = None, explicit: bool = True) -> Convert | None:
+    """The function that brings a value of ``source`` to ``target``; None when nothing has to be done.
+
+    Raises 529 (explicit) or 257/206 (implicit) when SQL Server forbids the conversion.
+    """
+    if source is None or source == target:
+        return None
+    if not allowed(source, target, explicit):
+        if explicit:
+            raise error(529, name_of(source), name_of(target))
+        if source.name in STRINGS and target.name in BINARIES:
+            raise error(257, name_of(source), name_of(target))
+        raise error(206, name_of(source), name_of(target))
+    if target.name in INTEGERS:
+        return _to_integer(source, target)
+    if target.name in EXACTS:
+        return _to_exact(source, target)
+    if target.name in FLOATS:
+        return _to_float(source, target)
+    if target.name in STRINGS:
+        return _to_text(source, target, style)
+    if target.name in DATES:
+        return _to_date(source, target, style)
+    if target.name in BINARIES:
+        return _to_binary(source, target, style)
+    if target.name == "uniqueidentifier":
+        return _to_uuid(source)
+    return None
+
+
+def allowed(source: SqlType, target: SqlType, explicit: bool) -> bool:
+    """Whether SQL Server converts between the two."""
+    a, b = source.name, target.name
+    if a == "sql_variant" or b == "sql_variant":
+        return True
+    if a in DATES and b in NUMBERS:
+        return a in ("datetime", "smalldatetime") and explicit
+    if a in NUMBERS and b in DATES:
+        return b in ("datetime", "smalldatetime")
+    if {a, b} in ({"date", "time"},):
+        return False
+    if a == "uniqueidentifier":
+        return b in STRINGS or b in BINARIES or b == a
+    if b == "uniqueidentifier":
+        return a in STRINGS or a in BINARIES
+    if a in BINARIES and b in FLOATS:
+        return False
+    if a in FLOATS and b in BINARIES:
+        return explicit
+    if a in STRINGS and b in BINARIES:
+        return explicit
+    if a in BINARIES and b in DATES:
+        return b in ("datetime", "smalldatetime")
+    return True
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------------
+
+
+def _to_integer(source: SqlType, target: SqlType) -> Convert:
+    name = target.name
+    if name == "bit":
+        return _to_bit(source)
+    low, high = INTEGER_LIMITS[name]
+    shown = name_of(source)
+    if source.name in STRINGS:
+
+        def from_text(value: Any) -> Any:
+            text = value.strip()
+            if not text:
+                return 0
+            if not _INTEGER.match(text):
+                if name == "bigint":
+                    raise error(8114, shown, "bigint")
+                raise error(245, shown, value.rstrip(), name)
+            number = int(text.replace(" ", "")) if len(text) < 50 else high + 1
+            if low <= number <= high:
+                return number
+            if name == "int":
+                raise error(248, shown, value.rstrip())
+            if name == "bigint":
+                raise error(8115, "expression", "bigint")
+            raise error(244, shown, value.rstrip(), {"tinyint": "INT1", "smallint": "INT2"}[name])
+
+        return from_text
+    if source.name in BINARIES:
+        width = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}[name]
+        return lambda value: int.from_bytes(value[-width:].rjust(width, b"\0"), "big", signed=name != "tinyint")
+    if source.name in DATES:
+        return lambda value: _checked(_days(value, True), low, high, name)
+
+    def from_number(value: Any) -> Any:
+        if isinstance(value, float):
+            if value != value or value in (float("inf"), float("-inf")):
+                raise error(8115, "expression", name)
+            number = int(value)
+        else:
+            number = int(value)
+        if low <= number <= high:
+            return number
+        if name in ("tinyint", "smallint") and isinstance(value, int):
+            raise error(220, name, value)
+        raise error(8115, "expression" if isinstance(value, (int, float)) else "numeric", name)
+
+    return from_number
+
+
+def _checked(number: int, low: int, high: int, name: str) -> int:
+    if low <= number <= high:
+        return number
+    raise error(8115, "expression", name)
+
+
+def _to_bit(source: SqlType) -> Convert:
+    if source.name in STRINGS:
+
+        def from_text(value: Any) -> Any:
+            text = value.strip().lower()
+            if text in ("true", "false"):
+                return text == "true"
+            if not text:
+                return False
+            if not _INTEGER.match(text):
+                raise error(245, name_of(source), value.rstrip(), "bit")
+            return int(text) != 0
+
+        return from_text
+    if source.name in BINARIES:
+        return lambda value: any(value)
+    return lambda value: value != 0
+
+
+def quantize(value: Decimal, scale: int) -> Decimal:
+    """Rounded half away from zero to ``scale`` places."""
+    return value.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP, context=CONTEXT)
+
+
+def to_decimal(value: Any, precision: int, scale: int, shown: str = "numeric", target: str = "numeric") -> Decimal:
+    """A number as decimal(precision, scale); error 8115 when it does not fit."""
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")) or abs(value) >= 1e38:
+            raise error(8115, "float", target)
+        value = Decimal(repr(value))
+    elif not isinstance(value, Decimal):
+        value = Decimal(int(value))
+    try:
+        rounded = quantize(value, scale)
+    except InvalidOperation:
+        raise error(8115, shown, target) from None
+    if rounded and rounded.adjusted() + 1 > precision - scale and abs(rounded) >= Decimal(10) ** (precision - scale):
+        raise error(8115, shown, target)
+    return rounded
+
+
+def _to_exact(source: SqlType, target: SqlType) -> Convert:
+    money = target.name in ("money", "smallmoney")
+    precision, scale = (19, 4) if target.name == "money" else (10, 4) if money else (target.precision, target.scale)
+    shown_target = target.name if money else "numeric"
+    shown = name_of(source)
+    if source.name in STRINGS:
+
+        def from_text(value: Any) -> Any:
+            text = value.strip()
+            if money:
+                text = text.replace(",", "").lstrip("$€£¥").strip() or "0"
+            if not (_NUMBER.match(text) or (money and _NUMBER.match(text.replace("$", "")))):
+                if money:
+                    raise error(235)
+                raise error(8114, shown, "numeric")
+            if len(text) > 80:
+                raise error(8115, shown, shown_target)
+            return to_decimal(Decimal(text.replace(" ", "").replace("$", "")), precision, scale, shown, shown_target)
+
+        return from_text
+    if source.name in BINARIES:
+        return lambda value: to_decimal(int.from_bytes(value[-8:], "big", signed=True), precision, scale, "expression", shown_target)
+    if source.name in DATES:
+        return lambda value: to_decimal(_days_fraction(value), precision, scale, "expression", shown_target)
+    kind = "expression" if source.name in INTEGERS else "numeric" if source.name in ("decimal", "numeric") else source.name
+    if source.name in INTEGERS and not money:
+        kind = source.name
+    return lambda value: to_decimal(value, precision, scale, kind, shown_target)
+
+
+def _to_float(source: SqlType, target: SqlType) -> Convert:
+    import struct
+
+    def narrow(value: float) -> float:
+        if target.name != "real":
+            return value
+        try:
+            return struct.unpack("f", struct.pack("f", value))[0]
+        except OverflowError:
+            raise error(232, "real", f"{value:f}") from None
+
+    if source.name in STRINGS:
+
+        def from_text(value: Any) -> Any:
+            text = value.strip()
+            if not text:
+                return 0.0
+            if not _REAL.match(text) or len(text) > 400:
+                raise error(8114, name_of(source), target.name)
+            number = float(text.replace(" ", ""))
+            if number in (float("inf"), float("-inf")):
+                raise error(232, target.name, value)
+            return narrow(number)
+
+        return from_text
+    if source.name in DATES:
+        return lambda value: float(_days_fraction(value))
+    return lambda value: narrow(float(value))
+
+
+# --- text -------------------------------------------------------------------------------------------------------------------
+
+
+def _to_text(source: SqlType, target: SqlType, style: int | None) -> Convert:
+    write = writer(source, style)
+    length = target.length
+    if target.name in ("text", "ntext", "xml"):
+        return write
+    fixed = target.name in ("char", "nchar")
+    number = source.name in NUMBERS
+    wide = target.name[0] == "n"
+
+    def to_text(value: Any) -> Any:
+        text = write(value)
+        if length != MAX and len(text) > length:
+            if number:
+                if source.name in INTEGERS and not wide:
+                    return "*".ljust(length) if fixed else "*"
+                raise error(8115, "expression" if source.name in INTEGERS else name_of(source), target.name)
+            if source.name == "uniqueidentifier":
+                raise error(8170)
+            text = text[:length]
+        return text.ljust(length) if fixed else text
+
+    return to_text
+
+
+def writer(source: SqlType, style: int | None = None) -> Convert:
+    """How a type's values are written as text."""
+    name = source.name
+    if name in STRINGS:
+        return lambda value: value
+    if name == "bit":
+        return lambda value: "1" if value else "0"
+    if name in INTEGERS:
+        return str
+    if name in ("decimal", "numeric"):
+        return lambda value: f"{value:f}"
+    if name in ("money", "smallmoney"):
+        if style == 1:
+            return lambda value: f"{quantize(value, 2):,f}"
+        return (lambda value: f"{quantize(value, 4):f}") if style in (2, 126) else (lambda value: f"{quantize(value, 2):f}")
+    if name in FLOATS:
+        return lambda value: float_text(value, style)
+    if name == "uniqueidentifier":
+        return lambda value: str(value).upper()
+    if name in BINARIES:
+        if style == 1:
+            return lambda value: "0x" + value.hex().upper()
+        if style == 2:
+            return lambda value: value.hex().upper()
+        return lambda value: value.decode("cp1252", "replace")
+    if name in DATES:
+        return date_writer(source, style)
+    return variant_text
+
+
+def variant_text(value: Any) -> str:
+    """A sql_variant value as text."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        return float_text(value, None)
+    if isinstance(value, datetime.datetime):
+        return dates.STYLES[0](value)
+    if isinstance(value, uuid.UUID):
+        return str(value).upper()
+    if isinstance(value, bytes):
+        return "0x" + value.hex().upper()
+    return str(value)
+
+
+def float_text(value: float, style: int | None) -> str:
+    """A float as CONVERT writes it: six digits by default, 8 with style 1, 16 with style 2, 17 with style 3."""
+    digits = {None: 6, 0: 6, 1: 8, 2: 16, 3: 17}.get(style, 6)
+    if style in (1, 2, 3):
+        mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa}e{exponent[0]}{int(exponent[1:]):03}"
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, _, exponent = text.partition("e")
+        return f"{mantissa}e{exponent[0]}{int(exponent[1:]):03}"
+    return "0" if text == "-0" else text
+
+
+def date_writer(source: SqlType, style: int | None) -> Convert:
+    """A date or time type as text in a numbered style."""
+    name, scale = source.name, source.scale
+    if style is None:
+        style = 0 if name in ("datetime", "smalldatetime") else 121
+    if style not in dates.STYLES:
+        raise error(281, style, name)
+    shape = dates.STYLES[style]
+    if style in (121, 21, 25) and name != "datetime" and name != "smalldatetime":
+        fraction = (lambda m: f".{m.microsecond:06}0"[: scale + 1]) if scale else (lambda m: "")
+
+        def full(value: Any) -> str:
+            if name == "date":
+                return f"{value.year:04}-{value.month:02}-{value.day:02}"
+            clock = f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction(value)}"
+            if name == "time":
+                return clock
+            zone = ""
+            if name == "datetimeoffset":
+                zone = " " + offset_text(value)
+            return f"{value.year:04}-{value.month:02}-{value.day:02} {clock}{zone}"
+
+        return full
+    if name == "time":
+        return lambda value: shape(datetime.datetime.combine(_EPOCH.date(), value))
+    if name == "date":
+        return lambda value: shape(datetime.datetime(value.year, value.month, value.day))
+    return shape
+
+
+def offset_text(value: datetime.datetime) -> str:
+    """+hh:mm"""
+    offset = value.utcoffset() or datetime.timedelta(0)
+    minutes = int(offset.total_seconds()) // 60
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+# --- dates ------------------------------------------------------------------------------------------------------------------
+
+
+def _days(value: datetime.datetime, rounded: bool) -> int:
+    delta = value.replace(tzinfo=None) - _EPOCH
+    return delta.days + (1 if rounded and delta.seconds >= 43200 else 0)
+
+
+def _days_fraction(value: datetime.datetime) -> Decimal:
+    delta = value.replace(tzinfo=None) - _EPOCH
+    seconds = Decimal(delta.seconds) + Decimal(delta.microseconds) / 1000000
+    return Decimal(delta.days) + CONTEXT.divide(seconds, Decimal(86400))
+
+
+def days_to_datetime(value: Any) -> datetime.datetime:
+    """The datetime that a number of days after 1900-01-01 means."""
+    try:
+        if isinstance(value, float):
+            moment = _EPOCH + datetime.timedelta(days=value)
+        else:
+            whole = int(Decimal(value).to_integral_value(rounding=ROUND_DOWN))
+            rest = Decimal(value) - whole
+            moment = _EPOCH + datetime.timedelta(days=whole, microseconds=int(rest * 86400 * 1000000))
+        if moment.year < 1753:
+            raise OverflowError
+        return dates.round_datetime(moment)
+    except (OverflowError, ValueError):
+        raise error(8115, "expression", "datetime") from None
+
+
+def _to_date(source: SqlType, target: SqlType, style: int | None) -> Convert:
+    name, scale = target.name, target.scale
+
+    def shape(moment: datetime.datetime) -> Any:
+        if name == "date":
+            return moment.date()
+        if name == "time":
+            return dates.round_fraction(moment, scale).time().replace(tzinfo=None)
+        if name == "datetimeoffset":
+            moment = dates.round_fraction(moment, scale)
+            return moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.timezone.utc)
+        moment = moment.replace(tzinfo=None)
+        if name == "datetime2":
+            return dates.round_fraction(moment, scale)
+        if name == "smalldatetime":
+            if not 1900 <= moment.year <= 2079:
+                raise error(242, name_of(source), name)
+            seconds = moment.second + moment.microsecond / 1e6
+            return moment.replace(second=0, microsecond=0) + datetime.timedelta(minutes=1 if seconds >= 29.999 else 0)
+        if moment.year < 1753:
+            raise error(242, name_of(source), name)
+        return dates.round_datetime(moment)
+
+    def checked(moment: datetime.datetime) -> Any:
+        try:
+            return shape(moment)
+        except OverflowError:
+            raise error(242, name_of(source), name) from None
+
+    if source.name in STRINGS:
+        order = "dmy" if style in (3, 4, 5, 103, 104, 105, 113, 13) else "mdy"
+
+        def from_text(value: Any) -> Any:
+            try:
+                return checked(dates.parse(value, order))
+            except dates.BadDate as bad:
+                if bad.out_of_range and name in ("datetime", "smalldatetime"):
+                    raise error(242, name_of(source), name) from None
+                raise error(241) from None
+
+        return from_text
+    if source.name in NUMBERS:
+        return lambda value: checked(days_to_datetime(value))
+    if source.name == "date":
+        return lambda value: checked(datetime.datetime(value.year, value.month, value.day))
+    if source.name == "time":
+        return lambda value: checked(datetime.datetime.combine(_EPOCH.date(), value))
+    if source.name in BINARIES:
+        return lambda value: checked(days_to_datetime(int.from_bytes(value[:4], "big", signed=True)))
+    if source.name == "sql_variant":
+        return lambda value: value
+    return checked
+
+
+def _to_binary(source: SqlType, target: SqlType, style: int | None) -> Convert:
+    length = target.length
+
+    def shape(data: bytes) -> bytes:
+        if length != MAX and length and len(data) > length:
+            data = data[-length:] if source.name in NUMBERS else data[:length]
+        if target.name == "binary" and len(data) < length:
+            data = data.rjust(length, b"\0") if source.name in NUMBERS else data.ljust(length, b"\0")
+        return data
+
+    name = source.name
+    if name in STRINGS:
+        if style in (1, 2):
+
+            def from_hex(value: Any) -> bytes:
+                text = value.strip()
+                try:
+                    return shape(bytes.fromhex(text[2:] if style == 1 and text[:2].lower() == "0x" else text))
+                except ValueError:
+                    raise error(8114, name_of(source), target.name) from None
+
+            return from_hex
+        encoding = "utf-16-le" if name[0] == "n" else "cp1252"
+        return lambda value: shape(value.encode(encoding, "replace"))
+    if name in INTEGERS:
+        width = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}[name]
+        return lambda value: shape(int(value).to_bytes(width, "big", signed=name not in ("bit", "tinyint")))
+    if name == "uniqueidentifier":
+        return lambda value: shape(value.bytes_le)
+    if name in EXACTS:
+        return lambda value: shape(int(value.scaleb(4)).to_bytes(8, "big", signed=True))
+    if name in BINARIES:
+        return shape
+    return lambda value: shape(variant_text(value).encode("utf-16-le"))
+
+
+def _to_uuid(source: SqlType) -> Convert:
+    if source.name in BINARIES:
+        return lambda value: uuid.UUID(bytes_le=value[:16].ljust(16, b"\0"))
+
+    def from_text(value: Any) -> Any:
+        text = value.strip().strip("{}")[:36]
+        try:
+            if text.count("-") != 4:
+                raise ValueError
+            return uuid.UUID(text)
+        except ValueError:
+            raise error(8169) from None
+
+    return from_text
+
+
+def lenient(convert: Convert) -> Convert:
+    """TRY_CAST's version: NULL instead of an error."""
+
+    def attempt(value: Any) -> Any:
+        try:
+            return convert(value)
+        except TsqlError:
+            return None
+
+    return attempt

@@ -1,0 +1,152 @@
+"""System functions: errors being handled, identity, server and session properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, SqlType, decimal, nvarchar
+from aglab.tsql.functions.registry import builder, prepare
+from aglab.tsql.query.scope import Expr
+
+_SYSNAME = nvarchar(128)
+
+
+def nullary(names: str, sql_type: SqlType, read: Callable[[Any], Any]) -> None:
+    """A function of the runtime alone."""
+
+    @builder(names, 0)
+    def build(compiler: Any, call: Any, args: list[Expr]) -> Expr:
+        return Expr(lambda frame: read(frame[0]), sql_type)
+
+
+def keyed(names: str, sql_type: SqlType, read: Callable[..., Any], least: int = 1, most: int | None = None, kinds: str = "s") -> None:
+    """A function of the runtime and arguments (NULL arguments are passed as None)."""
+
+    @builder(names, least, most)
+    def build(compiler: Any, call: Any, args: list[Expr]) -> Expr:
+        functions = [prepare(compiler, call, i, arg, kinds[min(i, len(kinds) - 1)]).fn for i, arg in enumerate(args)]
+        refs = frozenset().union(*(arg.refs for arg in args)) if args else frozenset()
+        return Expr(lambda frame: read(frame[0], *[fn(frame) for fn in functions]), sql_type, refs)
+
+
+def _error(attribute: str) -> Callable[[Any], Any]:
+    return lambda runtime: getattr(runtime.catching[-1], attribute) if runtime.catching else None
+
+
+nullary("ERROR_NUMBER", INT, _error("number"))
+nullary("ERROR_SEVERITY", INT, _error("severity"))
+nullary("ERROR_STATE", INT, _error("state"))
+nullary("ERROR_MESSAGE", nvarchar(4000), _error("text"))
+nullary("ERROR_LINE", INT, _error("line"))
+nullary("ERROR_PROCEDURE", _SYSNAME, lambda r: (r.catching[-1].procedure or None) if r.catching else None)
+
+
+def _xact_state(runtime: Any) -> int:
+    session = runtime.session
+    if session.transaction is None or not session.trancount:
+        return 0
+    return -1 if session.transaction.doomed else 1
+
+
+nullary("XACT_STATE", SMALLINT, _xact_state)
+nullary("SCOPE_IDENTITY", decimal(38, 0), lambda r: None if r.scope_identity is None else Decimal(r.scope_identity))
+nullary("ROWCOUNT_BIG", SqlType("bigint"), lambda r: r.session.row_count)
+nullary("HOST_NAME", _SYSNAME, lambda r: r.session.host_name)
+nullary("HOST_ID", SqlType("char", length=10), lambda r: "0000000001")
+nullary("APP_NAME", _SYSNAME, lambda r: r.session.program_name)
+nullary("ORIGINAL_LOGIN CURRENT_USER_LOGIN", _SYSNAME, lambda r: r.session.login)
+nullary("SYSTEM_USER", _SYSNAME, lambda r: r.session.login)
+nullary("CURRENT_USER SESSION_USER USER", _SYSNAME, lambda r: "dbo" if r.session.is_sysadmin else r.session.login)
+nullary("CURRENT_TRANSACTION_ID", SqlType("bigint"), lambda r: r.session.transaction.id if r.session.transaction else 0)
+nullary("CONTEXT_INFO", SqlType("varbinary", length=128), lambda r: r.session.context_info)
+nullary("GETANSINULL", SMALLINT, lambda r: 1)
+nullary("CURRENT_REQUEST_ID", SMALLINT, lambda r: 0)
+nullary("CURRENT_TIMEZONE", _SYSNAME, lambda r: "(UTC) Coordinated Universal Time")
+keyed("SUSER_NAME SUSER_SNAME", _SYSNAME, lambda r, *a: r.session.login if not a or a[0] in (1, b"\x01") else None, 0, 1, "a")
+keyed("SUSER_ID SUSER_SID", INT, lambda r, *a: (r.instance.logins.get((a[0] if a else r.session.login).lower()) or {}).get("principal_id"), 0, 1)
+keyed("USER_NAME", _SYSNAME, lambda r, *a: {None: "dbo", 1: "dbo", 2: "guest", 3: "INFORMATION_SCHEMA", 4: "sys"}.get(a[0] if a else None), 0, 1, "i")
+keyed("USER_ID DATABASE_PRINCIPAL_ID", INT, lambda r, *a: {"dbo": 1, "guest": 2}.get((a[0] if a else "dbo").lower()), 0, 1)
+keyed("IS_SRVROLEMEMBER", INT, lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _SERVER_ROLES else None, 1, 2)
+keyed("IS_MEMBER IS_ROLEMEMBER", INT, lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _DATABASE_ROLES else None, 1, 2)
+keyed("HAS_PERMS_BY_NAME", INT, lambda r, *a: int(r.session.is_sysadmin), 3, 5, "s")
+keyed("HAS_DBACCESS", INT, lambda r, name: None if name is None or r.instance.database(name) is None else 1)
+keyed("SESSION_CONTEXT", SQL_VARIANT, lambda r, key: r.session.session_context.get((key or "").lower()))
+keyed("SESSIONPROPERTY", SQL_VARIANT, lambda r, name: _session_property(r, name))
+keyed("CONNECTIONPROPERTY", SQL_VARIANT, lambda r, name: {"net_transport": "TCP", "protocol_type": "TSQL", "auth_scheme": "SQL",
+                                                          "client_net_address": "127.0.0.1", "local_net_address": "127.0.0.1",
+                                                          "physical_net_transport": "TCP"}.get((name or "").lower()))
+keyed("SERVERPROPERTY", SQL_VARIANT, lambda r, name: server_property(r, name))
+_SERVER_ROLES = frozenset("sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split())
+_DATABASE_ROLES = frozenset("db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split())
+
+
+def _session_property(runtime: Any, name: str | None) -> Any:
+    attribute = (name or "").lower()
+    value = getattr(runtime.session.options, attribute, None)
+    return int(value) if isinstance(value, bool) else None
+
+
+def server_property(runtime: Any, name: str | None) -> Any:
+    """SERVERPROPERTY: the node's answer, else the instance's, else that of a Developer edition 2022."""
+    if name is None:
+        return None
+    value = runtime.host.server_property(name)
+    if value is not None:
+        return value
+    instance = runtime.instance
+    for key, own in instance.properties.items():
+        if key.lower() == name.lower():
+            return own
+    return SERVER_PROPERTIES.get(name.lower(), lambda i: None)(instance)
+
+
+SERVER_PROPERTIES: dict[str, Callable[[Any], Any]] = {
+    "servername": lambda i: i.name,
+    "machinename": lambda i: i.name,
+    "computernamephysicalnetbios": lambda i: i.name,
+    "instancename": lambda i: None,
+    "productversion": lambda i: "16.0.4135.4",
+    "productmajorversion": lambda i: "16",
+    "productminorversion": lambda i: "0",
+    "productbuild": lambda i: "4135",
+    "productlevel": lambda i: "RTM",
+    "productupdatelevel": lambda i: "CU14",
+    "productupdatereference": lambda i: "KB5038325",
+    "edition": lambda i: "Developer Edition (64-bit)",
+    "editionid": lambda i: -2117995310,
+    "engineedition": lambda i: 3,
+    "collation": lambda i: "SQL_Latin1_General_CP1_CI_AS",
+    "collationid": lambda i: 872468488,
+    "sqlcharset": lambda i: 1,
+    "sqlcharsetname": lambda i: "iso_1",
+    "sqlsortorder": lambda i: 52,
+    "sqlsortordername": lambda i: "nocase_iso",
+    "lcid": lambda i: 1033,
+    "comparisonstyle": lambda i: 196609,
+    "buildclrversion": lambda i: "v4.0.30319",
+    "isclustered": lambda i: 0,
+    "ishadrenabled": lambda i: i.configurations["hadr enabled"].value_in_use,
+    "hadrmanagerstatus": lambda i: 1 if i.configurations["hadr enabled"].value_in_use else 2,
+    "isintegratedsecurityonly": lambda i: 0,
+    "issingleuser": lambda i: 0,
+    "isfulltextinstalled": lambda i: 0,
+    "isxtpsupported": lambda i: 1,
+    "ispolybaseinstalled": lambda i: 0,
+    "isadvancedanalyticsinstalled": lambda i: 0,
+    "islocaldb": lambda i: 0,
+    "istempdbmetadatamemoryoptimized": lambda i: 0,
+    "licensetype": lambda i: "DISABLED",
+    "numlicenses": lambda i: None,
+    "processid": lambda i: 1,
+    "filestreamsharename": lambda i: "MSSQLSERVER",
+    "filestreamconfiguredlevel": lambda i: 0,
+    "filestreameffectivelevel": lambda i: 0,
+    "instancedefaultdatapath": lambda i: "/var/opt/mssql/data/",
+    "instancedefaultlogpath": lambda i: "/var/opt/mssql/data/",
+    "instancedefaultbackuppath": lambda i: "/var/opt/mssql/data/",
+    "errorlogfilename": lambda i: "/var/opt/mssql/log/errorlog",
+    "pathseparator": lambda i: "/",
+    "suspendeddatabasecount": lambda i: 0,
+}

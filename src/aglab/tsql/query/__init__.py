@@ -1,0 +1,1 @@
+"""Expressions and queries compiled to closures over a frame of current rows."""

@@ -1,0 +1,459 @@
+"""Expressions to closures: literals, columns, operators, CASE, CAST, subqueries. Conditions are in :mod:`.conditions`."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import re
+from decimal import ROUND_DOWN, Decimal
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.sqltypes import INT, SqlType
+from aglab.tsql import ast
+from aglab.tsql.convert import converter, days_to_datetime, lenient, quantize, to_decimal
+from aglab.tsql.messages import TsqlError, error, not_implemented
+from aglab.tsql.query.conditions import ConditionCompiler
+from aglab.tsql.query.scope import NO_REFS, CompileContext, Expr, Function, Scope
+from aglab.tsql.types import CONTEXT, DATES, EXACTS, FLOATS, INTEGER_LIMITS, INTEGERS, STRINGS, arithmetic, common
+
+if TYPE_CHECKING:
+    from aglab.tsql.query.planner import Planner
+
+NULL = Expr(lambda frame: None, None, constant=True)
+
+
+class ExpressionCompiler(ConditionCompiler):
+    """Compiles expressions of one scope."""
+
+    def __init__(self, context: CompileContext, scope: Scope, planner: Planner) -> None:
+        self.context = context
+        self.scope = scope
+        self.planner = planner
+        self.aggregating = False  # inside an aggregate's argument
+
+    def value(self, node: ast.Node) -> Expr:
+        """Compile a value."""
+        grouping = self.scope.grouping
+        if grouping is not None and grouping.active and not self.aggregating and not isinstance(node, (ast.Literal, ast.Variable)):
+            key = self._group_key(node)
+            if key is not None:
+                return key
+        method = getattr(self, "_" + type(node).__name__.lower(), None)
+        if method is None:
+            raise not_implemented(f"the expression {type(node).__name__}", node.line)
+        try:
+            return method(node)
+        except TsqlError as problem:
+            if not problem.line:
+                problem.line = node.line
+            raise
+
+    def converted(self, node: ast.Node, target: SqlType, explicit: bool = False) -> Expr:
+        """Compile a value and bring it to a type."""
+        return self.convert(self.value(node), target, explicit=explicit)
+
+    @staticmethod
+    def convert(expr: Expr, target: SqlType, style: int | None = None, explicit: bool = False) -> Expr:
+        """An expression brought to a type."""
+        change = converter(expr.type, target, style, explicit)
+        if change is None:
+            if expr.type == target:
+                return expr
+            return dataclasses.replace(expr, type=target, column=None)
+        fn = expr.fn
+
+        def converted(frame: Any) -> Any:
+            value = fn(frame)
+            return None if value is None else change(value)
+
+        return dataclasses.replace(expr, fn=converted, type=target, column=None, fixed=False)
+
+    # --- leaves -------------------------------------------------------------------------------------------------------------
+
+    def _literal(self, node: ast.Literal) -> Expr:
+        value = node.value
+        if node.type is None:
+            return NULL
+        return Expr(lambda frame: value, node.type, nullable=False, constant=True, fixed=True)
+
+    def _variable(self, node: ast.Variable) -> Expr:
+        if node.name.startswith("@@"):
+            from aglab.tsql.functions.globals import global_variable
+
+            return global_variable(node.name, node.line)
+        name = node.name.lower()
+        sql_type = self.context.variables.types.get(name)
+        if sql_type is None:
+            if name in self.context.variables.tables:
+                raise error(137, node.name, line=node.line)
+            raise error(137, node.name, line=node.line)
+        return Expr(lambda frame: frame[0].variables.values[name], sql_type, constant=True)
+
+    def _columnref(self, node: ast.ColumnRef) -> Expr:
+        bound, ordinal, owner = self.scope.find(node)
+        column = bound.columns[ordinal]
+        slot = bound.slot
+        if owner is not self.scope:
+            self.scope.note_outer(owner, slot)
+        grouping = owner.grouping
+        if grouping is not None and grouping.active and not (self.aggregating and owner is self.scope):
+            key = grouping.keys.get(f"${slot}.{ordinal}")
+            if key is None:
+                raise error(grouping.clause, f"{bound.alias}.{column.name}" if bound.alias else column.name, line=node.line)
+            position, expr = key
+            group_slot = grouping.slot
+            if owner is not self.scope:
+                self.scope.note_outer(owner, group_slot)
+            return dataclasses.replace(expr, fn=lambda frame: frame[group_slot][position], refs=frozenset({group_slot}), column=None,
+                                       name=column.name)
+        return Expr(
+            lambda frame: frame[slot][ordinal], column.type, frozenset({slot}), column.nullable, column.name,
+            sensitive=column.sensitive, column=(slot, ordinal), identity=column.identity,
+        )
+
+    def _star(self, node: ast.Star) -> Expr:
+        raise error(102, "*", line=node.line)
+
+    def _group_key(self, node: ast.Node) -> Expr | None:
+        grouping = self.scope.grouping
+        assert grouping is not None
+        if isinstance(node, ast.ColumnRef):
+            return None  # handled with its error in _columnref
+        key = grouping.keys.get(self.fingerprint(node))
+        if key is None:
+            return None
+        position, expr = key
+        slot = grouping.slot
+        return dataclasses.replace(expr, fn=lambda frame: frame[slot][position], refs=frozenset({slot}), column=None)
+
+    def fingerprint(self, node: Any) -> str:
+        """A text that two expressions share exactly when they mean the same."""
+        if isinstance(node, ast.ColumnRef):
+            try:
+                bound, ordinal, _ = self.scope.find(node)
+            except TsqlError:
+                return f"?{node.parts}"
+            return f"${bound.slot}.{ordinal}"
+        if isinstance(node, ast.Call):
+            inner = ",".join(self.fingerprint(arg) for arg in node.args)
+            return f"{node.name}({node.distinct}{node.star}{inner}){self.fingerprint(node.over) if node.over else ''}"
+        if isinstance(node, ast.Node):
+            fields = [self.fingerprint(getattr(node, f.name)) for f in dataclasses.fields(node) if f.name != "line"]
+            return f"{type(node).__name__}({','.join(fields)})"
+        if isinstance(node, (list, tuple)):
+            return "[" + ",".join(self.fingerprint(item) for item in node) + "]"
+        return repr(node)
+
+    # --- operators ----------------------------------------------------------------------------------------------------------
+
+    def _unary(self, node: ast.Unary) -> Expr:
+        operand = self.value(node.operand)
+        if operand.type is not None and operand.type.name in STRINGS and node.op == "-":
+            raise error(8117, operand.type.name, "minus", line=node.line)
+        fn = operand.fn
+        if node.op == "+":
+            return dataclasses.replace(operand, column=None, name="")
+        if node.op == "-":
+            def run(frame: Any) -> Any:
+                value = fn(frame)
+                return None if value is None else -value
+        else:
+            if operand.type is not None and operand.type.name not in INTEGERS:
+                raise error(8117, operand.type.name, "'~'", line=node.line)
+            is_bit = operand.type is not None and operand.type.name == "bit"
+
+            def run(frame: Any) -> Any:
+                value = fn(frame)
+                return None if value is None else (not value) if is_bit else ~value
+        return Expr(run, operand.type or INT, operand.refs, operand.nullable, constant=operand.constant)
+
+    def _binary(self, node: ast.Binary) -> Expr:
+        left, right = self.value(node.left), self.value(node.right)
+        refs = left.refs | right.refs
+        constant = left.constant and right.constant
+        if node.op in "&|^":
+            return self._bitwise(node, left, right)
+        result = arithmetic(node.op, left.type, right.type)
+        fn = binary_function(node.op, left, right, result)
+        return Expr(fn, result, refs, left.nullable or right.nullable, constant=constant, sensitive=left.sensitive or right.sensitive)
+
+    def _bitwise(self, node: ast.Binary, left: Expr, right: Expr) -> Expr:
+        for side in (left, right):
+            if side.type is not None and side.type.name not in INTEGERS and side.type.name not in ("binary", "varbinary"):
+                raise error(402, (left.type or INT).name, (right.type or INT).name, f"'{node.op}'", line=node.line)
+        result = common(left.type, right.type) or INT
+        if result.name not in INTEGERS:
+            result = INT
+        a, b = self.convert(left, result).fn, self.convert(right, result).fn
+        op = node.op
+
+        def run(frame: Any) -> Any:
+            x, y = a(frame), b(frame)
+            if x is None or y is None:
+                return None
+            return x & y if op == "&" else x | y if op == "|" else x ^ y
+
+        return Expr(run, result, left.refs | right.refs, left.nullable or right.nullable, constant=left.constant and right.constant)
+
+    def _case(self, node: ast.Case) -> Expr:
+        tests: list[Expr] = []
+        results: list[Expr] = []
+        for test, outcome in node.whens:
+            condition = test if node.operand is None else ast.Compare(test.line, "=", node.operand, test)
+            tests.append(self.condition(condition))
+            results.append(self.value(outcome))
+        default = self.value(node.default) if node.default is not None else NULL
+        result_type: SqlType | None = None
+        for expr in [*results, default]:
+            result_type = common(result_type, expr.type)
+        if result_type is None:
+            raise error(8133, line=node.line)
+        branches = [(test.fn, self.convert(expr, result_type).fn) for test, expr in zip(tests, results, strict=True)]
+        otherwise = self.convert(default, result_type).fn
+
+        def run(frame: Any) -> Any:
+            for test, outcome in branches:
+                if test(frame):
+                    return outcome(frame)
+            return otherwise(frame)
+
+        refs = frozenset().union(*(e.refs for e in [*tests, *results, default]))
+        nullable = default.nullable or any(e.nullable for e in results)
+        return Expr(run, result_type, refs, nullable, sensitive=any(e.sensitive for e in results))
+
+    def _cast(self, node: ast.Cast) -> Expr:
+        operand = self.value(node.operand)
+        style: int | None = None
+        if node.style is not None:
+            style_expr = self.converted(node.style, INT)
+            if not style_expr.constant:
+                raise not_implemented("CONVERT with a style that is not a constant", node.line)
+            from aglab.tsql.runtime import Runtime
+
+            style = style_expr.fn([Runtime(self.context.host, self.context.session, self.context.variables)])
+        change = converter(operand.type, node.type, style, True)
+        if change is None:
+            return dataclasses.replace(operand, type=node.type, column=None, name="")
+        if node.lenient:
+            change = lenient(change)
+        fn, chosen = operand.fn, change
+
+        def run(frame: Any) -> Any:
+            value = fn(frame)
+            return None if value is None else chosen(value)
+
+        return Expr(run, node.type, operand.refs, operand.nullable or node.lenient, constant=operand.constant, sensitive=operand.sensitive)
+
+    def _collate(self, node: ast.Collate) -> Expr:
+        from aglab.tsql.store.table import is_case_sensitive
+
+        if not re.fullmatch(r"(SQL_)?[A-Za-z]\w*_(BIN2?|C[IS]_\w+)(_UTF8)?|DATABASE_DEFAULT|Database_Default", node.collation, re.IGNORECASE):
+            raise error(448, node.collation, line=node.line)
+        operand = self.value(node.operand)
+        if operand.type is not None and operand.type.name not in STRINGS:
+            raise error(447, operand.type.name, line=node.line)
+        return dataclasses.replace(operand, sensitive=is_case_sensitive(node.collation), column=None)
+
+    def _attimezone(self, node: ast.AtTimeZone) -> Expr:
+        operand = self.value(node.operand)
+        target = SqlType("datetimeoffset", scale=operand.type.scale if operand.type and operand.type.name != "datetime" else 3)
+        zone = self.converted(node.zone, SqlType("nvarchar", length=128))
+        fn, zone_fn = operand.fn, zone.fn
+
+        def run(frame: Any) -> Any:
+            value, name = fn(frame), zone_fn(frame)
+            if value is None or name is None:
+                return None
+            if name.upper() != "UTC":
+                raise not_implemented(f"the time zone '{name}' (only UTC is known)")
+            return value.astimezone(datetime.timezone.utc) if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+
+        return Expr(run, target, operand.refs | zone.refs, operand.nullable)
+
+    def _subquery(self, node: ast.Subquery) -> Expr:
+        plan = self.planner.subquery(node.query, self.scope)
+        if len(plan.columns) != 1:
+            raise error(116, line=node.line)
+        rows = plan.cached_rows(self.context)
+
+        def run(frame: Any) -> Any:
+            found = rows(frame)
+            if not found:
+                return None
+            if len(found) > 1:
+                raise error(512)
+            return found[0][0]
+
+        column = plan.columns[0]
+        return Expr(run, column.type, frozenset(plan.outer_refs), sensitive=column.sensitive)
+
+    def _call(self, node: ast.Call) -> Expr:
+        from aglab.tsql.functions.registry import compile_call
+
+        return compile_call(self, node)
+
+
+def binary_function(op: str, left: Expr, right: Expr, result: SqlType) -> Function:
+    """The closure for an arithmetic operator or concatenation."""
+    name = result.name
+    if name in STRINGS:
+        return _concatenate(left, right, result)
+    if name in DATES:
+        return _date_arithmetic(op, left, right)
+    a = ExpressionCompiler.convert(left, _operand_type(left, result)).fn
+    b = ExpressionCompiler.convert(right, _operand_type(right, result)).fn
+    if name in INTEGERS:
+        return _integer(op, a, b, name)
+    if name in FLOATS:
+        return _floating(op, a, b)
+    if name in ("binary", "varbinary"):
+        return lambda frame: None if (x := a(frame)) is None or (y := b(frame)) is None else x + y
+    precision, scale = (19, 4) if name == "money" else (10, 4) if name == "smallmoney" else (result.precision, result.scale)
+    return _exact(op, a, b, precision, scale, "money" if name in ("money", "smallmoney") else "numeric")
+
+
+def _operand_type(expr: Expr, result: SqlType) -> SqlType:
+    if expr.type is None:
+        return result
+    if result.name in ("decimal", "numeric") and (expr.type.name in EXACTS or expr.type.name in INTEGERS):
+        return expr.type
+    if result.name in ("decimal", "numeric") and expr.type.name in STRINGS:
+        return SqlType("numeric", precision=38, scale=result.scale)
+    return result
+
+
+def _integer(op: str, a: Function, b: Function, name: str) -> Function:
+    low, high = INTEGER_LIMITS[name] if name != "bit" else (0, 1)
+
+    def plus(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        z = x + y
+        if low <= z <= high:
+            return z
+        raise error(8115, "expression", name)
+
+    def minus(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        z = x - y
+        if low <= z <= high:
+            return z
+        raise error(8115, "expression", name)
+
+    def times(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        z = x * y
+        if low <= z <= high:
+            return z
+        raise error(8115, "expression", name)
+
+    def divide(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        if y == 0:
+            raise error(8134)
+        z = abs(x) // abs(y)
+        z = z if (x < 0) == (y < 0) else -z
+        if low <= z <= high:
+            return z
+        raise error(8115, "expression", name)
+
+    def modulo(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        if y == 0:
+            raise error(8134)
+        z = abs(x) % abs(y)
+        return z if x >= 0 else -z
+
+    return {"+": plus, "-": minus, "*": times, "/": divide, "%": modulo}[op]
+
+
+def _floating(op: str, a: Function, b: Function) -> Function:
+    def run(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        if op == "/":
+            if y == 0:
+                raise error(8134)
+            z = x / y
+        else:
+            z = x + y if op == "+" else x - y if op == "-" else x * y
+        if z in (float("inf"), float("-inf")) or z != z:
+            raise error(8115, "expression", "float")
+        return z
+
+    return run
+
+
+def _exact(op: str, a: Function, b: Function, precision: int, scale: int, name: str) -> Function:
+    def run(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        x = x if isinstance(x, Decimal) else Decimal(int(x))
+        y = y if isinstance(y, Decimal) else Decimal(int(y))
+        if op == "+":
+            z = CONTEXT.add(x, y)
+        elif op == "-":
+            z = CONTEXT.subtract(x, y)
+        elif op == "*":
+            z = CONTEXT.multiply(x, y)
+        elif y == 0:
+            raise error(8134)
+        elif op == "/":
+            z = CONTEXT.divide(x, y)
+            if name != "money":  # division truncates to the result's scale
+                z = z.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_DOWN, context=CONTEXT) if z.adjusted() < 40 else z
+        else:
+            z = CONTEXT.remainder(x, y)
+        return to_decimal(z, precision, scale, "expression" if name == "money" else "numeric", name)
+
+    return run
+
+
+def _concatenate(left: Expr, right: Expr, result: SqlType) -> Function:
+    a = ExpressionCompiler.convert(left, SqlType(left.type.name, left.type.length) if left.type else result).fn
+    b = ExpressionCompiler.convert(right, SqlType(right.type.name, right.type.length) if right.type else result).fn
+    limit = result.length
+
+    def run(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        text = x + y
+        return text if limit < 0 or len(text) <= limit else text[:limit]
+
+    return run
+
+
+def _date_arithmetic(op: str, left: Expr, right: Expr) -> Function:
+    target = SqlType("datetime")
+    a = ExpressionCompiler.convert(left, target, explicit=True).fn
+    b = ExpressionCompiler.convert(right, target, explicit=True).fn
+    base = datetime.datetime(1900, 1, 1)
+
+    def run(frame: Any) -> Any:
+        x, y = a(frame), b(frame)
+        if x is None or y is None:
+            return None
+        try:
+            moment = x + (y - base) if op == "+" else base + (x - y)
+        except OverflowError:
+            raise error(517, "datetime") from None
+        if not 1753 <= moment.year <= 9999:
+            raise error(517, "datetime")
+        return moment
+
+    return run
+
+
+_ = (NO_REFS, days_to_datetime, quantize)

@@ -1,0 +1,343 @@
+"""SELECT to a plan: bind FROM, place conditions, group, window, project, order, cut."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.sqltypes import BIGINT, FLOAT, INT, SqlType
+from aglab.tsql import ast
+from aglab.tsql.messages import error
+from aglab.tsql.query import windows
+from aglab.tsql.query.aggregates import is_aggregate
+from aglab.tsql.query.binder import Binder
+from aglab.tsql.query.expressions import ExpressionCompiler
+from aglab.tsql.query.grouping import GroupReducer
+from aglab.tsql.query.joins import JoinBuilder, conjuncts
+from aglab.tsql.query.scope import Expr, Frame, Function, Grouping, OutColumn, Scope
+from aglab.tsql.query.sources import Filter, Nothing, RowSource, Rows, TableScan
+from aglab.tsql.store.table import Row, comparable
+
+if TYPE_CHECKING:
+    from aglab.tsql.query.planner import Plan, Planner
+
+
+def compile_select(planner: Planner, node: ast.Select, outer: Scope | None) -> Plan:
+    """Compile one SELECT."""
+    return _SelectCompiler(planner, node, outer).plan()
+
+
+def has_aggregate(node: Any) -> bool:
+    """Whether a tree holds an aggregate of its own query (not of a subquery)."""
+    if isinstance(node, ast.Query):
+        return False
+    if isinstance(node, ast.Node):
+        if is_aggregate(node):
+            return True
+        return any(has_aggregate(getattr(node, f.name)) for f in dataclasses.fields(node))
+    if isinstance(node, (list, tuple)):
+        return any(has_aggregate(item) for item in node)
+    return False
+
+
+class _SelectCompiler:
+    def __init__(self, planner: Planner, node: ast.Select, outer: Scope | None) -> None:
+        self.planner = planner
+        self.context = planner.context
+        self.node = node
+        self.outer = outer
+        self.scope = Scope(outer)
+        self.compiler = ExpressionCompiler(self.context, self.scope, planner)
+        self.group_keys: list[Expr] = []
+
+    def plan(self) -> Plan:
+        from aglab.tsql.query.planner import Plan
+
+        node = self.node
+        source = self._source()
+        grouped = node.group is not None or node.having is not None or any(
+            has_aggregate(item.expression) for item in [*node.items, *node.order]
+        )
+        if grouped:
+            self._group()
+        self.scope.windows = []
+        self.scope.window_slot = self.context.slot()
+        columns, outputs, assignments = self._items()
+        having = None
+        if node.having is not None:
+            assert self.scope.grouping is not None
+            self.scope.grouping.clause = 8121
+            having = self.compiler.condition(node.having).fn
+        if self.scope.grouping is not None:
+            self.scope.grouping.clause = 8127
+        orders = self._order(columns, outputs)
+        self._reject_subquery_group()
+        rows = self._runner(source, outputs, columns, orders, having)
+        first = None
+        if not grouped and node.top is None and node.offset is None:
+            first = lambda frame: any(True for _ in source.iterate(frame))  # noqa: E731
+        return Plan(columns, rows, self.scope.outer_refs, first, assignments)
+
+    # --- FROM and WHERE -----------------------------------------------------------------------------------------------------
+
+    def _source(self) -> RowSource:
+        node = self.node
+        if node.source is None:
+            if node.where is not None:
+                return Filter(Nothing(), self.compiler.condition(node.where).fn)
+            return Nothing()
+        binder = Binder(self.planner, self.scope)
+        binder.bind(node.source)
+        if node.where is not None and has_aggregate(node.where):
+            raise error(147, line=node.where.line)
+        wheres = conjuncts(self.compiler, node.where)
+        builder = JoinBuilder(self.scope.own_slots(), binder.sources, binder.on)
+        source = builder.build(node.source, wheres, frozenset())
+        rest = [c.expr.fn for c in wheres if not c.used]
+        for fn in rest:
+            source = Filter(source, fn)
+        return source
+
+    # --- GROUP BY -----------------------------------------------------------------------------------------------------------
+
+    def _group(self) -> None:
+        keys: dict[str, tuple[int, Expr]] = {}
+        for position, item in enumerate(self.node.group or []):
+            if isinstance(item, ast.Literal):
+                raise error(164, line=item.line)
+            if has_aggregate(item) or isinstance(item, ast.Subquery):
+                raise error(144, line=item.line)
+            expr = self.compiler.value(item)
+            self.group_keys.append(expr)
+            keys.setdefault(self.compiler.fingerprint(item), (position, expr))
+        self.scope.grouping = Grouping(self.context.slot(), keys, active=True, width=len(self.group_keys))
+
+    def _reject_subquery_group(self) -> None:
+        return None
+
+    # --- select list --------------------------------------------------------------------------------------------------------
+
+    def _items(self) -> tuple[list[OutColumn], list[Expr], list[tuple[str, str, int]] | None]:
+        columns: list[OutColumn] = []
+        outputs: list[Expr] = []
+        assignments: list[tuple[str, str, int]] = []
+        plain = 0
+        for item in self.node.items:
+            if isinstance(item.expression, ast.Star):
+                plain += 1
+                self._expand(item.expression, columns, outputs)
+                continue
+            expr = self.compiler.value(item.expression)
+            if item.variable:
+                assignments.append((item.variable, item.op, len(outputs)))
+            else:
+                plain += 1
+            columns.append(OutColumn(item.alias or expr.name, expr.type or INT, expr.nullable, expr.sensitive, expr.identity))
+            outputs.append(expr)
+        if assignments and plain:
+            raise error(141, line=self.node.line)
+        return columns, outputs, assignments or None
+
+    def _expand(self, star: ast.Star, columns: list[OutColumn], outputs: list[Expr]) -> None:
+        if not self.scope.sources:
+            raise error(263, line=star.line)
+        found = False
+        for bound in self.scope.sources:
+            if star.qualifier and not bound.answers(star.qualifier):
+                continue
+            found = True
+            for ordinal, column in enumerate(bound.columns):
+                reference = self._column(bound, ordinal, star.line)
+                columns.append(OutColumn(column.name, column.type, column.nullable, column.sensitive, column.identity))
+                outputs.append(reference)
+        if not found:
+            raise error(107, ".".join(star.qualifier), line=star.line)
+
+    def _column(self, bound: Any, ordinal: int, line: int) -> Expr:
+        slot, column = bound.slot, bound.columns[ordinal]
+        grouping = self.scope.grouping
+        if grouping is not None:
+            key = grouping.keys.get(f"${slot}.{ordinal}")
+            if key is None:
+                raise error(8120, f"{bound.alias}.{column.name}", line=line)
+            position, group_slot = key[0], grouping.slot
+            return Expr(lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), column.nullable, column.name)
+        return Expr(lambda frame: frame[slot][ordinal], column.type, frozenset({slot}), column.nullable, column.name,
+                    sensitive=column.sensitive, column=(slot, ordinal))
+
+    # --- ORDER BY -----------------------------------------------------------------------------------------------------------
+
+    def _order(self, columns: list[OutColumn], outputs: list[Expr]) -> list[tuple[Function | int, bool, bool]]:
+        result: list[tuple[Function | int, bool, bool]] = []
+        prints = [self.compiler.fingerprint(item.expression) for item in self.node.items] if self.node.distinct else []
+        for item in self.node.order:
+            expression = item.expression
+            position = self._output_position(expression, columns, item.line)
+            if position is not None:
+                result.append((position, item.descending, not columns[position].sensitive))
+                continue
+            if self.node.distinct and self.compiler.fingerprint(expression) not in prints:
+                starred = any(isinstance(i.expression, ast.Star) for i in self.node.items)
+                if not (starred and isinstance(expression, ast.ColumnRef)):
+                    raise error(145, line=item.line)
+            expr = self.compiler.value(expression)
+            if expr.type is not None and expr.type.name in ("text", "ntext", "image", "xml"):
+                raise error(306, line=item.line)
+            result.append((expr.fn, item.descending, not expr.sensitive))
+        return result
+
+    def _output_position(self, node: ast.Node, columns: list[OutColumn], line: int) -> int | None:
+        if isinstance(node, ast.Literal) and isinstance(node.value, int):
+            if not 1 <= node.value <= len(columns):
+                raise error(108, node.value, line=line)
+            return node.value - 1
+        if isinstance(node, ast.ColumnRef) and len(node.parts) == 1:
+            matches = [i for i, column in enumerate(columns) if column.name.lower() == node.name.lower()]
+            aliased = [i for i, item in enumerate(self.node.items) if item.alias and item.alias.lower() == node.name.lower()]
+            if aliased and matches:
+                return matches[0]
+            if matches and self.node.distinct:
+                return matches[0]
+        return None
+
+    # --- running ------------------------------------------------------------------------------------------------------------
+
+    def _runner(
+        self, source: RowSource, outputs: list[Expr], columns: list[OutColumn], orders: list[tuple[Function | int, bool, bool]],
+        having: Function | None,
+    ) -> Callable[[Frame], list[Row]]:
+        node = self.node
+        project = _projection(outputs)
+        states = self._states(source, having)
+        cut = self._cut(orders)
+        limit = self.planner.row_limit(node, self.outer)
+        distinct = node.distinct
+        folds = [not column.sensitive for column in columns]
+        keyed = [(item, descending, fold) for item, descending, fold in orders]
+        simple = self._simple_projection(source, outputs) if self.scope.grouping is None and not self.scope.windows else None
+
+        def run(frame: Frame) -> list[Row]:
+            if simple is not None and not keyed:
+                rows = simple(frame)
+            elif not keyed:
+                rows = [project(frame) for _ in states(frame)]
+            else:
+                pairs: list[tuple[Row, tuple[Any, ...]]] = []
+                for _ in states(frame):
+                    row = project(frame)
+                    pairs.append((row, tuple(
+                        comparable(row[item] if isinstance(item, int) else item(frame), fold) for item, _, fold in keyed
+                    )))
+                if distinct:
+                    pairs = list({tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): (row, key)
+                                  for row, key in reversed(pairs)}.values())[::-1]
+                for place in range(len(keyed) - 1, -1, -1):
+                    pairs.sort(key=lambda pair: pair[1][place], reverse=keyed[place][1])  # noqa: B023
+                if cut is not None:
+                    pairs = cut(frame, pairs)
+                return limit(frame, [row for row, _ in pairs])
+            if distinct:
+                rows = list({tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): row for row in reversed(rows)}.values())[::-1]
+            if cut is not None:
+                rows = [row for row, _ in cut(frame, [(row, ()) for row in rows])]
+            return limit(frame, rows)
+
+        return run
+
+    def _simple_projection(self, source: RowSource, outputs: list[Expr]) -> Callable[[Frame], list[Row]] | None:
+        """One source, plain columns: pick them straight from the stored rows."""
+        if not isinstance(source, (TableScan, Rows)) or not all(o.column is not None and o.column[0] == source.slots[0] for o in outputs):
+            return None
+        ordinals = [o.column[1] for o in outputs if o.column is not None]
+        slot = source.slots[0]
+        width = len(self.scope.sources[0].columns)
+        identical = ordinals == list(range(width))
+        pick: Callable[[Row], Row] = itemgetter(*ordinals) if len(ordinals) > 1 else (lambda row: (row[ordinals[0]],))
+
+        def run(frame: Frame) -> list[Row]:
+            rows = source.plain_rows(frame)
+            if rows is None:
+                return [pick(frame[slot]) for _ in source.iterate(frame)]
+            condition = source.condition
+            if condition is not None:
+                kept = []
+                for row in rows:
+                    frame[slot] = row
+                    if condition(frame):
+                        kept.append(row)
+                rows = kept
+            return list(rows) if identical else [pick(row) for row in rows]
+
+        return run
+
+    def _states(self, source: RowSource, having: Function | None) -> Callable[[Frame], Iterator[None]]:
+        grouping, specs, window_slot = self.scope.grouping, self.scope.windows or [], self.scope.window_slot
+        base: Callable[[Frame], Iterator[None]] = source.iterate
+        slots = source.slots
+        if grouping is not None:
+            reducer = GroupReducer(self.group_keys, grouping.aggregates, self.node.grouping_sets, self.node.group is None)
+            group_slot = grouping.slot
+            slots = (group_slot,)
+
+            def grouped(frame: Frame) -> Iterator[None]:
+                for row in reducer.reduce(frame, source):
+                    frame[group_slot] = row
+                    if having is None or having(frame):
+                        yield
+
+            base = grouped
+        if not specs:
+            return base
+
+        def windowed(frame: Frame) -> Iterator[None]:
+            states = [tuple(frame[slot] for slot in slots) for _ in base(frame)]
+            values = [windows.compute(spec, frame, states, slots) for spec in specs]
+            for position, state in enumerate(states):
+                for slot, value in zip(slots, state, strict=True):
+                    frame[slot] = value
+                frame[window_slot] = tuple(column[position] for column in values)
+                yield
+
+        return windowed
+
+    def _cut(self, orders: list[Any]) -> Callable[[Frame, list[Any]], list[Any]] | None:
+        top = self.node.top
+        if top is None:
+            return None
+        compiler = ExpressionCompiler(self.context, Scope(self.outer), self.planner)
+        expr = compiler.value(top.count)
+        if not top.percent and expr.type is not None and expr.type.name not in ("int", "bigint", "smallint", "tinyint"):
+            raise error(1060, line=top.line)
+        if top.ties and not orders:
+            raise error(1062, line=top.line)
+        count = compiler.convert(expr, FLOAT if top.percent else BIGINT).fn
+
+        def cut(frame: Frame, pairs: list[Any]) -> list[Any]:
+            number = count(frame)
+            if number is None or number < 0:
+                raise error(1060)
+            if top.percent:
+                number = -int(-len(pairs) * number // 100)
+            if top.ties and 0 < number < len(pairs):
+                last = pairs[number - 1][1]
+                while number < len(pairs) and pairs[number][1] == last:
+                    number += 1
+            return pairs[:number]
+
+        return cut
+
+
+def _projection(outputs: list[Expr]) -> Callable[[Frame], Row]:
+    functions = [expr.fn for expr in outputs]
+    if len(functions) == 1:
+        only = functions[0]
+        return lambda frame: (only(frame),)
+    if len(functions) == 2:
+        a, b = functions
+        return lambda frame: (a(frame), b(frame))
+    return lambda frame: tuple([fn(frame) for fn in functions])
+
+
+_ = SqlType

@@ -1,0 +1,97 @@
+"""What compiled code reaches while a statement runs: the session, its variables, the node, the statement's own moment."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from aglab.core.sqltypes import SqlType
+from aglab.tsql.locks import Resource
+from aglab.tsql.messages import TsqlError
+from aglab.tsql.store.table import Row, Table
+
+if TYPE_CHECKING:
+    from aglab.tsql.host import Host
+    from aglab.tsql.instance import Instance
+    from aglab.tsql.session import Session
+    from aglab.tsql.store.database import Database
+
+MAX_NESTING = 32
+
+
+class LockNeeded(Exception):
+    """The statement touched a row that another session has locked: take the lock (or wait for it), then run it again."""
+
+    def __init__(self, resource: Resource, mode: str, keep: bool, table: Table | None = None) -> None:
+        super().__init__(resource.description())
+        self.resource = resource
+        self.mode = mode
+        self.keep = keep
+        self.table = table
+
+
+@dataclass
+class Variables:
+    """The variables of one batch or procedure call: values and declared types by lower-case name."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    types: dict[str, SqlType] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def signature(self) -> tuple[Any, ...]:
+        """What a cached plan depends on."""
+        return (tuple(self.types.items()), tuple((name, id(table)) for name, table in self.tables.items()))
+
+
+@dataclass
+class Runtime:
+    """One running scope (batch or procedure)."""
+
+    host: Host
+    session: Session
+    variables: Variables
+    procedure: str = ""
+    procedure_id: int = 0
+    nesting: int = 0
+    catching: list[TsqlError] = field(default_factory=list)  # errors of the CATCH blocks that are running, innermost last
+    scope_identity: int | None = None
+    moment: datetime.datetime | None = None
+    tracked: list[tuple[Table, int, str]] | None = None  # rows that must stay locked after the statement: (table, row id, mode)
+    function_depth: int = 0
+
+    @property
+    def instance(self) -> Instance:
+        return self.host.instance
+
+    @property
+    def database(self) -> Database:
+        database = self.instance.database(self.session.database)
+        assert database is not None
+        return database
+
+    def now(self) -> datetime.datetime:
+        """The statement's moment: every call in one statement sees the same."""
+        if self.moment is None:
+            self.moment = self.host.now()
+        return self.moment
+
+    # --- reading rows that others may have locked ---------------------------------------------------------------------------
+
+    def visible(self, table: Table, database_id: int, mode: str) -> dict[int, Row] | None:
+        """Corrections to a table's rows because of others' uncommitted changes.
+
+        None when nobody else changed it, or dirty reads are wanted. ``mode`` "S" or "U": raise LockNeeded is left to the caller, who
+        gets the row ids and images through :meth:`foreign`.
+        """
+        locked = self.instance.locks.locked_rows(database_id, table.id, self.session.spid, mode)
+        return {row_id: self.committed(table, row_id, owner) for row_id, owner in locked.items()} if locked else None
+
+    def committed(self, table: Table, row_id: int, owner: int) -> Row | None:
+        """A locked row as it was before its owner's transaction touched it (None: it did not exist)."""
+        session = self.instance.sessions.get(owner)
+        if session is not None and session.transaction is not None:
+            for entry in session.transaction.entries:
+                if entry.table is table and entry.row_id == row_id:
+                    return entry.before
+        return table.rows.get(row_id)
