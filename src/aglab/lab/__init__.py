@@ -1,0 +1,32 @@
+"""What a learner holds: a cluster, a lab, a prediction, a check. The same in every mode."""
+
+from aglab.lab.answers import Prediction, Ready, Verdict, check, class_summary, predict
+from aglab.lab.batches import split_batches
+from aglab.lab.cluster import Cluster, Node, StepNotPossible
+from aglab.lab.driver import Connection, Result, SqlFailed
+from aglab.lab.labs import Lab, Step, cluster, describe, lab_folder, lab_slugs, open_lab
+from aglab.lab.sweeps import sweep
+
+__all__ = [
+    "Cluster",
+    "Connection",
+    "Lab",
+    "Node",
+    "Prediction",
+    "Ready",
+    "Result",
+    "SqlFailed",
+    "Step",
+    "StepNotPossible",
+    "Verdict",
+    "check",
+    "class_summary",
+    "cluster",
+    "describe",
+    "lab_folder",
+    "lab_slugs",
+    "open_lab",
+    "predict",
+    "split_batches",
+    "sweep",
+]

@@ -1,0 +1,157 @@
+"""What a learner predicts and answers, what comes back, and what a class makes of it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aglab.core.errors import UsageError, unknown_name
+from aglab.core.progress import Progress, no_progress
+from aglab.lab import store
+
+
+def _block(title: str, lines: list[tuple[str, str]]) -> str:
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(a)}</th><td style='text-align:left'>{html.escape(b)}</td></tr>"
+        for a, b in lines
+    )
+    return f"<p><strong>{html.escape(title)}</strong></p><table>{rows}</table>"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The answer of a lab's first cell."""
+
+    slug: str
+    title: str
+    mode: str
+    profile: str
+    version: str
+    label: str
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [("mode", self.mode), ("profile", self.profile), ("server says", self.version), ("figures will say", self.label)]
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self.title}: ready", *(f"  {name}: {text}" for name, text in self._lines())])
+
+    def _repr_html_(self) -> str:
+        return _block(f"{self.title}: ready", self._lines())
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a learner expects, and why; empty until it is made."""
+
+    slug: str
+    choice: Any = None
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        if self.choice is None:
+            return "No prediction yet: write one down before you run the next cell."
+        return f"You predicted: {self.choice}, because {self.reason}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a check: passed or not, what was seen, and a hint where it was not."""
+
+    passed: bool
+    seen: str
+    hint: str = ""
+
+    def __repr__(self) -> str:
+        head = "PASSED" if self.passed else "NOT YET"
+        return "\n".join([f"{head}: {self.seen}", *([f"Hint: {self.hint}"] if self.hint and not self.passed else [])])
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+def predict(slug: str, choice: Any = None, reason: str = "", question: dict[str, Any] | None = None) -> Prediction:
+    """Keep a prediction for a lab, with its reason; without arguments, read the one that is kept.
+
+    Raises
+    ------
+    UsageError
+        The choice is not one of the lab's, or the reason is missing: a guess without a reason teaches nothing.
+    """
+    record = store.read(slug)
+    if choice is None:
+        kept = record["predictions"].get("main")
+        return Prediction(slug, kept["choice"], kept["reason"]) if kept else Prediction(slug)
+    choices = (question or {}).get("choices", [])
+    if choices and choice not in choices:
+        raise unknown_name("prediction", str(choice), [str(one) for one in choices])
+    if len(reason.strip()) < 10:
+        raise UsageError(f"reason={reason!r} must say why, in 10 characters or more", "name the resource you think is scarce")
+    record["predictions"]["main"] = {"choice": choice, "reason": reason.strip()}
+    store.write(slug, record)
+    return Prediction(slug, choice, reason.strip())
+
+
+def check_on(slug: str, answer: Any, lab: Any, function: Callable[..., Verdict], progress: Progress = no_progress) -> Verdict:
+    """Run a lab's check and keep that it was tried."""
+    if not isinstance(answer, dict):
+        raise UsageError(f"answer={answer!r} must be a dict of settings", "start from the exercise cell of the notebook")
+    verdict = function(lab, answer, progress)
+    record = store.read(slug)
+    record["checks"] = [*record["checks"][-99:], {"passed": verdict.passed, "seen": verdict.seen}]
+    store.write(slug, record)
+    return verdict
+
+
+def check(slug: str, answer: dict[str, Any], mode: str | None = None, progress: Progress = no_progress) -> Verdict:
+    """Check an answer to a lab's exercise on a cluster of its own."""
+    from aglab.lab.labs import open_lab
+
+    with open_lab(slug, mode) as lab:
+        return lab.check(answer, progress)
+
+
+def class_summary(folder: str | Path) -> pd.DataFrame:
+    """Predictions and progress of a class.
+
+    Parameters
+    ----------
+    folder : path
+        Holds one folder per learner, each a copy of that learner's ``progress`` folder (or the files themselves).
+
+    Returns
+    -------
+    DataFrame
+        learner, lab, prediction, reason, tries, passed.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder", "collect the learners' progress folders in one place")
+    rows = []
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            continue
+        if not isinstance(content, dict) or "predictions" not in content:
+            continue
+        made = content["predictions"].get("main", {})
+        tries = content.get("checks", [])
+        rows.append(
+            {
+                "learner": path.relative_to(folder).parts[0].removesuffix(".json"),
+                "lab": content.get("slug", path.stem),
+                "prediction": made.get("choice"),
+                "reason": made.get("reason", ""),
+                "tries": len(tries),
+                "passed": any(one.get("passed") for one in tries),
+            }
+        )
+    if not rows:
+        raise UsageError(f"{folder} holds no progress files", "each learner's lie in the folder that `aglab doctor` names")
+    return pd.DataFrame(rows)

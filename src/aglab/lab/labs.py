@@ -1,0 +1,217 @@
+"""A lab: a folder of T-SQL steps that a DBA can read, a cluster to run them on, a prediction, an exercise, a fault to repair."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
+from aglab.core.paths import bundle_path
+from aglab.core.progress import Progress, no_progress
+from aglab.lab import answers
+from aglab.lab.cluster import Cluster
+from aglab.lab.driver import Result
+from aglab.record import Run
+
+_STEP = re.compile(r"^\d\d_[a-z0-9_]+$")
+
+
+def lab_slugs() -> list[str]:
+    """Every lab's folder name, in order."""
+    return sorted(found.parent.name for found in bundle_path("labs").glob("*/lab.toml"))
+
+
+def lab_folder(slug: str) -> Path:
+    """A lab's folder."""
+    if slug not in lab_slugs():
+        raise unknown_name("lab", slug, lab_slugs())
+    return bundle_path("labs", slug)
+
+
+def describe(slug: str) -> dict[str, Any]:
+    """What lab.toml says: title, question, minutes, modes, profile, load."""
+    path = lab_folder(slug) / "lab.toml"
+    try:
+        return {"slug": slug, **tomllib.loads(path.read_text(encoding="utf-8"))}
+    except tomllib.TOMLDecodeError as error:
+        raise AglabError(f"{path} is not TOML: {error}", "correct the line it names") from None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One T-SQL file of a lab; shows itself in a notebook."""
+
+    name: str
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        try:
+            from pygments import highlight
+            from pygments.formatters import HtmlFormatter
+            from pygments.lexers import get_lexer_by_name
+        except ImportError:
+            return f"<pre>{html.escape(self.text)}</pre>"
+        return highlight(self.text, get_lexer_by_name("tsql"), HtmlFormatter(noclasses=True, nobackground=True))
+
+
+class Lab:
+    """An opened lab.
+
+    Parameters
+    ----------
+    slug : str
+        Folder name below labs/.
+    cluster : Cluster
+        Where it runs.
+    """
+
+    def __init__(self, slug: str, cluster: Cluster) -> None:
+        self.slug = slug
+        self.about = describe(slug)
+        self.cluster = cluster
+        self.runs: dict[str, Run] = {}
+        self._module: Any = None
+
+    # -- steps -----------------------------------------------------------------------------------------------
+    @property
+    def steps(self) -> list[str]:
+        """Names of the T-SQL steps, in order."""
+        return sorted(path.stem for path in lab_folder(self.slug).glob("*.sql") if _STEP.match(path.stem))
+
+    def show(self, step: str) -> Step:
+        """A step's T-SQL; copy it, change it, run it with ``lab.sql(...)``, in SSMS or in sqlcmd."""
+        matches = [name for name in self.steps if name == step or name.split("_")[0] == step]
+        if not matches:
+            raise unknown_name("step", step, self.steps)
+        return Step(matches[0], (lab_folder(self.slug) / f"{matches[0]}.sql").read_text(encoding="utf-8"))
+
+    def run_step(self, step: str, node: str | None = None) -> Result:
+        """Run a step as it stands in the folder."""
+        return self.sql(self.show(step).text, node)
+
+    def sql(self, script: str, node: str | None = None) -> Result:
+        """Run T-SQL on a node (the first by default)."""
+        return self.cluster.sql(script, node, database=self.cluster.database)
+
+    # -- experiment ------------------------------------------------------------------------------------------
+    def measure(self, name: str, seconds: float | None = None, progress: Progress | None = None, **changes: Any) -> Run:
+        """Load the cluster and sample it as lab.toml says; the Run is kept as ``lab.runs[name]``."""
+        load = {**self.about.get("load", {}), **changes}
+        length = float(seconds if seconds is not None else load.pop("seconds", 600))
+        load.pop("seconds", None)
+        run = self.cluster.run_load(length, progress=progress or no_progress, **load)
+        run.provenance["lab"] = self.slug
+        self.runs[name] = run
+        return run
+
+    def run(self, progress: Progress | None = None) -> dict[str, Run]:
+        """The whole experiment: the arms of the lab's script, one after the other."""
+        self._hook("run")(self, progress or no_progress)
+        return self.runs
+
+    def reset(self) -> None:
+        """Back to the chapter's start."""
+        self._hook("reset")(self)
+        self.runs.clear()
+
+    # -- teaching --------------------------------------------------------------------------------------------
+    def predict(self, choice: Any = None, reason: str = "") -> answers.Prediction:
+        """Keep a prediction and its reason; call it without arguments to read it again."""
+        return answers.predict(self.slug, choice, reason, self.about.get("prediction", {}))
+
+    def check(self, answer: dict[str, Any], progress: Progress | None = None) -> answers.Verdict:
+        """Apply an answer to the exercise to the cluster, measure, and say what came of it."""
+        return answers.check_on(self.slug, answer, self, self._hook("check"), progress or no_progress)
+
+    def break_it(self) -> None:
+        """Bring the cluster into the state that the chapter's last part asks you to repair."""
+        self._hook("break_it")(self)
+
+    def repaired(self) -> answers.Verdict:
+        """Whether the state of the cluster is healthy again."""
+        return self._hook("repaired")(self)
+
+    def ready(self) -> answers.Ready:
+        """Mode, profile and versions, and what this machine cannot do."""
+        version = str(self.sql("SELECT @@VERSION").value).splitlines()[0]
+        return answers.Ready(self.slug, self.about["title"], self.cluster.mode, self.cluster.profile, version, self.cluster.label)
+
+    def _hook(self, name: str) -> Callable[..., Any]:
+        """A function of the lab's script ``lab.py``."""
+        if self._module is None:
+            path = lab_folder(self.slug) / "lab.py"
+            spec = importlib.util.spec_from_file_location(f"aglab_lab_{self.slug.replace('-', '_')}", path)
+            if spec is None or spec.loader is None or not path.is_file():
+                raise AglabError(f"{path} is missing", "reinstall aglab")
+            self._module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(self._module)
+        found = getattr(self._module, name, None)
+        if found is None:
+            raise UsageError(
+                f"lab {self.slug} has no {name}", f"it has: {', '.join(n for n in dir(self._module) if not n.startswith('_'))}"
+            )
+        return found
+
+    def close(self) -> None:
+        """End the lab's cluster if it is the lab's own."""
+        self.cluster.close()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def cluster(
+    mode: str | None = None, profile: str | None = None, bare: bool = False, seed: int = 1, attach: bool = False
+) -> Cluster:
+    """Open a cluster.
+
+    Parameters
+    ----------
+    mode : str, optional
+        "twin" (default, or AGLAB_MODE), "docker" or "remote".
+    profile : str, optional
+        Hardware profile of a twin.
+    bare : bool
+        Without the availability group.
+    seed : int
+        A twin's seed.
+    attach : bool
+        Use the cluster that ``aglab up`` started.
+    """
+    import os
+
+    mode = mode or os.environ.get("AGLAB_MODE") or "twin"
+    if seed < 0:
+        raise field_error("seed", seed, "must be >= 0", "cluster", "use 1")
+    if mode == "twin":
+        from aglab.hardware import profile_names
+        from aglab.lab.twin_cluster import TwinCluster
+
+        if profile is not None and profile not in profile_names():
+            raise unknown_name("profile", profile, profile_names())
+        return TwinCluster.attached() if attach else TwinCluster(profile=profile, bare=bare, seed=seed)
+    if mode in ("docker", "remote"):
+        from aglab.live import open_cluster
+
+        open_cluster(mode)
+    raise unknown_name("mode", mode, ["twin", "docker", "remote"])
+
+
+def open_lab(slug: str, mode: str | None = None, profile: str | None = None, seed: int = 1, attach: bool = False) -> Lab:
+    """Open a lab with a cluster of its own, as its lab.toml asks for."""
+    about = describe(slug)
+    wanted = about.get("cluster", {})
+    own = cluster(mode, profile or wanted.get("profile"), bool(wanted.get("bare", False)), seed, attach)
+    return Lab(slug, own)

@@ -1,0 +1,52 @@
+"""What a learner made: predictions, answers and progress, kept in one folder, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from aglab.core.errors import AglabError
+from aglab.record.files import write_text
+
+FORMAT = 1
+
+
+def home() -> Path:
+    """The learner's folder: AGLAB_HOME, or the system's place for a user's data."""
+    chosen = os.environ.get("AGLAB_HOME")
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("aglab", appauthor=False))
+
+
+def _path(slug: str) -> Path:
+    return home() / "progress" / f"{slug}.json"
+
+
+def read(slug: str) -> dict[str, Any]:
+    """What is kept for a lab; an empty record where nothing is.
+
+    A damaged file is set aside, never deleted.
+    """
+    path = _path(slug)
+    if not path.is_file():
+        return {"format": FORMAT, "slug": slug, "predictions": {}, "checks": []}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f"format {content.get('format') if isinstance(content, dict) else '?'}")
+    except (ValueError, OSError) as error:
+        aside = path.with_suffix(".damaged.json")
+        try:
+            path.replace(aside)
+        except OSError:
+            raise AglabError(f"{path} cannot be read: {error}", "move the file away") from None
+        return {"format": FORMAT, "slug": slug, "predictions": {}, "checks": [], "set_aside": str(aside)}
+    return content
+
+
+def write(slug: str, content: dict[str, Any]) -> Path:
+    """Keep a lab's record."""
+    return write_text(_path(slug), json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")

@@ -1,0 +1,134 @@
+"""What this machine can run, and what to do where it cannot.
+
+Looks, and changes nothing: Python, driver, loopback ports, memory, disk, where the learner's files lie, Docker.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from aglab.core.units import GIB
+
+TWIN_MEMORY_GIB = 1.0
+DOCKER_MEMORY_GIB = 8.0
+DISK_GIB = 1.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: ``ok``, what was found, for which modes it matters, and the remedy where it is not ok."""
+
+    what: str
+    ok: bool
+    found: str
+    modes: str = "twin"
+    remedy: str = ""
+
+
+def examine(seat: bool = False) -> dict[str, Any]:
+    """Look at this machine.
+
+    Parameters
+    ----------
+    seat : bool
+        Only what a learner's seat needs (the twin), not containers.
+
+    Returns
+    -------
+    dict
+        ``findings`` (list of dicts), ``modes`` {mode: bool}.
+    """
+    findings = list(_twin()) + ([] if seat else list(_docker()))
+    twin = all(finding.ok for finding in findings if finding.modes == "twin")
+    return {"findings": [asdict(finding) for finding in findings], "modes": {"twin": twin, "docker": False, "remote": False}}
+
+
+def _twin() -> Iterator[Finding]:
+    version = platform.python_version()
+    yield Finding("Python", sys.version_info >= (3, 11), version, remedy="install Python 3.11 or later")
+    try:
+        driver = importlib.metadata.version("mssql-python")
+        yield Finding("driver mssql-python", True, driver)
+    except importlib.metadata.PackageNotFoundError:
+        yield Finding("driver mssql-python", False, "not installed", remedy="pip install mssql-python")
+    if sys.platform.startswith("linux"):
+        for library, package in (("libltdl.so.7", "libltdl7"), ("libgssapi_krb5.so.2", "libgssapi-krb5-2")):
+            try:
+                ctypes.CDLL(library)
+                yield Finding(f"library {library}", True, "there")
+            except OSError:
+                yield Finding(f"library {library}", False, "missing", remedy=f"sudo apt-get install -y {package}")
+    memory = psutil.virtual_memory().available / GIB
+    yield Finding(
+        "free memory",
+        memory >= TWIN_MEMORY_GIB,
+        f"{memory:.1f} GiB",
+        remedy=f"close programs: {TWIN_MEMORY_GIB:g} GiB are needed",
+    )
+    yield _loopback()
+    yield _writable("temporary folder", Path(tempfile.gettempdir()))
+
+
+def _loopback() -> Finding:
+    try:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+        return Finding("loopback port", True, "can be opened")
+    except OSError as error:
+        return Finding("loopback port", False, str(error), remedy="allow programs to listen on 127.0.0.1")
+
+
+def _writable(what: str, folder: Path) -> Finding:
+    if not os.access(folder, os.W_OK):
+        return Finding(what, False, f"{folder} cannot be written", remedy="set TMPDIR to a folder that can")
+    free = shutil.disk_usage(folder).free / GIB
+    return Finding(
+        what, free >= DISK_GIB, f"{folder}, {free:.1f} GiB free", remedy=f"free some space: {DISK_GIB:g} GiB are needed"
+    )
+
+
+def _docker() -> Iterator[Finding]:
+    client = shutil.which("docker")
+    if client is None:
+        yield Finding(
+            "Docker client", False, "not found", "docker", "install Docker Engine or Docker Desktop; the twin needs none"
+        )
+        return
+    try:
+        answer = subprocess.run(
+            [client, "info", "--format", "{{.ServerVersion}} {{.Architecture}}"],
+            capture_output=True,
+            text=True,
+            timeout=15,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Finding("Docker Engine", False, str(error), "docker", "start Docker")
+        return
+    if answer.returncode:
+        words = (answer.stderr.strip().splitlines() or ["no answer"])[0]
+        yield Finding("Docker Engine", False, words, "docker", "start Docker; the twin needs none")
+        return
+    yield Finding("Docker Engine", True, answer.stdout.strip(), "docker")
+    memory = psutil.virtual_memory().total / GIB
+    yield Finding(
+        "memory for three servers",
+        memory >= DOCKER_MEMORY_GIB,
+        f"{memory:.1f} GiB",
+        "docker",
+        f"{DOCKER_MEMORY_GIB:g} GiB are needed",
+    )
