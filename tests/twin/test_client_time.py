@@ -33,7 +33,7 @@ def test_batch_requests_loop_agrees_with_the_engine(own):
     """The monitoring loop of the DL560 paper, 36 x 5 minutes while a load runs: seconds of wall time, and every value is the
     engine's own."""
     with contextlib.closing(own.connect()) as connection:
-        run(connection, "EXEC twin.start_workload @users = 50")
+        run(connection, "EXEC twin.start_workload @users = 10")
         start = run(connection, "EXEC twin.status")[-1][0]["clock_s"]
         begun = time.monotonic()
         sets = run(connection, DL560_LOOP)

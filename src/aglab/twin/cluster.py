@@ -130,6 +130,7 @@ class Cluster:
         target.instance.databases[name.lower()] = freeze.load(freeze.dump(database))
         if kept is not None:
             target.instance.databases[name.lower()].id = kept.id
+        target.user_log_bytes = source.user_log_bytes
         self.dirty_rows = True
 
     def set_profile(self, profile: str, caller: Session | None = None) -> None:

@@ -120,6 +120,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
+        "user_log_bytes": node.user_log_bytes,
         "totals": node.database_totals,
         "waits": node.waits.rows,
         "waits_cleared": node.waits_cleared,
@@ -150,6 +151,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
             if database is not None:
                 database.options.update(kept["options"])
                 database.scoped_configurations.update(kept["scoped"])
+    node.user_log_bytes = float(content["user_log_bytes"])
     node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
     node.waits.rows = {name: [float(one) for one in row] for name, row in content["waits"].items()}
     node.waits_cleared = dict(content["waits_cleared"])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aglab.tds import ServerConfig
     from aglab.twin.cluster import Cluster
 
+LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
 
 
@@ -59,6 +60,7 @@ class Node(Requests):
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
+        self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
         self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
         self.lay_out_files()
         self._wire_locks()
@@ -158,6 +160,8 @@ class Node(Requests):
 
     def note_log(self, database: str, log_bytes: int, transactions: int = 1) -> None:
         """Count a user transaction's log in a database."""
+        if database.lower() == self.database_name.lower():
+            self.user_log_bytes += log_bytes
         counted = self.database_totals.setdefault(database, {})
         added = {
             "transactions": transactions,
@@ -192,12 +196,31 @@ class Node(Requests):
 
     def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
         """See :class:`aglab.tsql.Host`."""
+        if view == "sys.databases":
+            self._note_log_reuse()  # the row itself is the catalogue's
         rows = views_server.rows(self, view, arguments)
         if rows is None:
             rows = views_hadr.rows(self, view)
         if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
             rows = self.errorlog.rows(arguments)
         return rows
+
+    def _note_log_reuse(self) -> None:
+        """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
+        database = self.instance.database(self.database_name)
+        gauges = self.cluster.plant.gauges(self.name)
+        if database is None or not gauges:
+            return
+        end = gauges["lsn_end"]
+        indirect = database.options["target_recovery_time_in_seconds"] > 0
+        holders = [(gauges["lsn_checkpoint"], 13 if indirect else 1)]
+        if database.options["recovery_model"] != 3:
+            holders.append((gauges["lsn_backup"], 2))
+        for other in self.cluster.plant.flow.names:
+            if other != self.name:
+                holders.append((self.cluster.plant.gauges(other)["lsn_redone"], 9))
+        oldest, reason = min(holders, key=lambda one: one[0])
+        database.options["log_reuse_wait"] = reason if end - oldest > LOG_REUSE_BYTES else 0
 
     # -- Host: changes ---------------------------------------------------------------------------------------------
     def changed(self, change: Change, session: Session) -> Any:

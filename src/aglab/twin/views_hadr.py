@@ -6,6 +6,7 @@ shows every replica; a secondary shows itself. On the primary's own row queues a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from aglab.twin.clock import EPOCH
 
 if TYPE_CHECKING:
     from aglab.twin.availability import Group, Replica
+    from aglab.twin.cluster import Cluster
     from aglab.twin.node import Node
 
 Row = dict[str, Any]
@@ -176,7 +178,7 @@ def database_replica_states(node: Node, group: Group) -> Iterable[Row]:
 
 
 def _database_replica(node: Node, group: Group, replica: Replica) -> Row:
-    gauges = node.cluster.plant.gauges(replica.name)
+    gauges = _positions(node.cluster, replica.name)
     now = av.time_at(EPOCH, node.cluster.clock.now_s)
     is_primary = replica.name == group.primary
     state = group.synchronization_state(replica.name)
@@ -218,13 +220,24 @@ def _database_replica(node: Node, group: Group, replica: Replica) -> Row:
             "last_received_time": now,
             "last_redone_lsn": av.lsn(gauges.get("lsn_redone", end), 3),
             "last_redone_time": now,
-            "log_send_queue_size": int(gauges.get("log_send_queue_kb", 0.0)),
+            "log_send_queue_size": math.ceil(gauges.get("log_send_queue_kb", 0.0)),
             "log_send_rate": int(gauges.get("log_send_rate_kb_s", 0.0)),
             "redo_queue_size": int(gauges.get("recovery_queue_kb", 0.0)),
             "redo_rate": int(gauges.get("redo_rate_kb_s", 0.0)),
             "secondary_lag_seconds": _lag_s(gauges, replica) if node.name == group.primary else None,
         }
     return row
+
+
+def _positions(cluster: Cluster, name: str) -> dict[str, float]:
+    """Gauges of a replica; log of user sessions lies on top of the load's."""
+    gauges = cluster.plant.gauges(name)
+    here = cluster.nodes[name].user_log_bytes
+    for key in ("lsn_end", "lsn_sent", "lsn_received", "lsn_hardened", "lsn_redone"):
+        gauges[key] = gauges.get(key, 0.0) + here
+    missing = cluster.nodes[cluster.primary].user_log_bytes - here
+    gauges["log_send_queue_kb"] = gauges.get("log_send_queue_kb", 0.0) + max(0.0, missing) / 1024.0
+    return gauges
 
 
 def _lag_s(gauges: dict[str, float], replica: Replica) -> int:

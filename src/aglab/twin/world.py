@@ -275,6 +275,8 @@ class World:
         """The loop; returns after :meth:`stop`."""
         while not self._stopping:
             self._drain()
+            if self._stopping:
+                return
             if self.ready:
                 self.ready.popleft().step()
                 continue
