@@ -1,0 +1,200 @@
+"""``aglab lab``, ``check`` and ``class``: the labs of the book."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aglab.cli import shell
+from aglab.cli.folders import result_folder, staged
+from aglab.core.errors import AglabError, UsageError, field_error
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    lab = typer.Typer(help="The labs of the book; alone, it opens them in JupyterLab.", invoke_without_command=True)
+    lab.callback()(lab_start)
+    lab.command("list")(lab_list)
+    lab.command("show")(lab_show)
+    lab.command("run")(lab_run)
+    app.add_typer(lab, name="lab")
+    app.command()(check)
+    classes = typer.Typer(help="For an instructor.", no_args_is_help=True)
+    classes.callback()(_class)
+    classes.command("summary")(class_summary)
+    app.add_typer(classes, name="class")
+
+
+def _class() -> None:
+    """For an instructor."""
+
+
+def lab_start(
+    context: typer.Context,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the browser, or only print the addresses.")
+    ] = True,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where your copy of the notebooks lies (default: aglab in your home).")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", help="Port of JupyterLab; 0 takes a free one.")] = 0,
+    as_json: shell.Json = False,
+) -> None:
+    """The labs of the book; without a subcommand, start JupyterLab on your own copy of the notebooks."""
+    if context.invoked_subcommand is not None:
+        return
+    from aglab.cli.jupyter import serve
+
+    if port != 0 and not 1024 <= port <= 65535:
+        raise field_error("port", port, "must be 1024 to 65535, or 0", "aglab lab", "leave --port out to have a free one chosen")
+    serve(folder, port, browser, as_json)
+
+
+def lab_list(as_json: shell.Json = False) -> None:
+    """The labs, in the order of the book."""
+    from aglab.lab import describe, lab_slugs
+
+    rows = []
+    for slug in lab_slugs():
+        about = describe(slug)
+        rows.append(
+            {
+                "slug": slug,
+                "title": about.get("title", slug),
+                "minutes": about.get("minutes"),
+                "modes": about.get("modes", ["twin"]),
+            }
+        )
+    if as_json:
+        shell.print_json({"labs": rows})
+        return
+    shell.print_table(
+        "Labs",
+        ("slug", "title", "minutes", "modes"),
+        [(r["slug"], r["title"], r["minutes"], ", ".join(r["modes"])) for r in rows],
+    )
+
+
+def lab_show(slug: Annotated[str, typer.Argument(help="A lab; aglab lab list names them.")], as_json: shell.Json = False) -> None:
+    """What a lab asks, and its T-SQL steps."""
+    from aglab.lab import describe, lab_folder
+
+    about = describe(slug)
+    steps = {path.name: path.read_text(encoding="utf-8") for path in sorted(lab_folder(slug).glob("[0-9][0-9]_*.sql"))}
+    if as_json:
+        shell.print_json({**about, "folder": str(lab_folder(slug)), "steps": steps})
+        return
+    shell.say(str(about.get("title", slug)))
+    if about.get("question"):
+        shell.say(str(about["question"]))
+    shell.say(f"Folder: {lab_folder(slug)}")
+    for name, text in steps.items():
+        shell.say(f"\n==> {name}\n{text.rstrip()}")
+
+
+def lab_run(
+    slug: Annotated[str, typer.Argument(help="A lab; aglab lab list names them.")],
+    mode: shell.Mode = None,
+    profile: shell.Profile = None,
+    set_: shell.Settings = None,
+    seed: shell.Seed = 1,
+    out: shell.Out = None,
+    as_json: shell.Json = False,
+) -> None:
+    """Run a lab's whole experiment and save its runs."""
+    from aglab.lab import describe, open_lab
+
+    about = describe(slug)
+    settings = shell.typed(shell.settings_of(set_))
+    folder = result_folder(out, shell.home(), slug)
+    with staged(folder) as stage:
+        with shell.progress_bar(slug) as progress, open_lab(slug, mode, profile, shell.checked_seed(seed)) as lab:
+            runs = lab.run(progress=progress, **settings) if settings else lab.run(progress=progress)
+        if not runs:
+            raise AglabError(f"lab {slug!r} recorded no run", "see its folder: aglab lab show " + slug)
+        for name, run in runs.items():
+            run.save(stage / _file_name(name))
+    arms = {name: run.summary() for name, run in runs.items()}
+    last = list(runs.values())[-1]
+    result = {
+        "lab": slug,
+        "summary": list(arms.values())[-1],
+        "arms": arms,
+        "events": [{**event, "arm": name} for name, run in runs.items() for event in run.events],
+        "warnings": about.get("warnings", []),
+        "provenance": last.provenance,
+        "out": str(folder),
+    }
+    if as_json:
+        shell.print_json(result)
+        return
+    from aglab.cli.experiments import print_summary
+
+    shell.say(last.label)
+    for name, summary in arms.items():
+        print_summary(summary, name)
+    shell.say(f"Runs: {folder}")
+
+
+def _file_name(name: str) -> str:
+    """A run's name as a folder name that every system takes."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name).strip("_.") or "run"
+
+
+def check(
+    slug: Annotated[str, typer.Argument(help="A lab; aglab lab list names them.")],
+    answer: Annotated[Path | None, typer.Option("--answer", help="File with your answer (TOML or JSON).")] = None,
+    mode: shell.Mode = None,
+    as_json: shell.Json = False,
+) -> int:
+    """Check your answer to a lab's exercise: it is applied to a cluster and measured."""
+    from aglab.lab import check as run_check
+    from aglab.lab import lab_folder
+
+    given = _answer(answer or lab_folder(slug) / "exercise.toml")
+    with shell.progress_bar("checking") as progress:
+        verdict = run_check(slug, given, mode=mode, progress=progress)
+    if as_json:
+        shell.print_json({"lab": slug, "passed": verdict.passed, "seen": verdict.seen, "hint": verdict.hint})
+    else:
+        shell.say(repr(verdict))
+    return 0 if verdict.passed else 1
+
+
+def _answer(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"the answer file {str(path)!r} does not exist", "name it with --answer") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the answer file {str(path)!r} cannot be read: {error}", "check the path") from error
+    try:
+        found = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise UsageError(
+            f"the answer file {str(path)!r} is not valid: {shell.one_line(str(error))}", "write KEY = VALUE lines (TOML)"
+        ) from error
+    if not isinstance(found, dict):
+        raise UsageError(f"the answer file {str(path)!r} must hold a table of settings", "write KEY = VALUE lines (TOML)")
+    return found
+
+
+def class_summary(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="One folder per learner, copied from where aglab doctor says.")],
+    as_json: shell.Json = False,
+) -> None:
+    """Predictions and progress of a class."""
+    from aglab.lab import class_summary as summarise
+
+    frame = summarise(folder)
+    if as_json:
+        shell.print_json({"rows": frame.to_dict("records")})
+        return
+    shell.print_table("Class", [str(name) for name in frame.columns], [list(row) for row in frame.itertuples(index=False)])
+    for lab, group in frame.groupby("lab"):
+        counts = ", ".join(f"{choice}: {count}" for choice, count in group["prediction"].value_counts().items())
+        shell.say(f"{lab}: {int(group['passed'].sum())} of {len(group)} passed; predictions {counts or 'none'}")

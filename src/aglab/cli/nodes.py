@@ -1,0 +1,249 @@
+"""``aglab up``, ``status``, ``down`` and ``sql``: three nodes on loopback, and T-SQL on one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aglab.cli import shell
+from aglab.core.errors import AglabError, MissingError, UsageError, unknown_name
+
+MODES = ("twin", "docker", "remote")
+SCRIPT_BYTES_MAX = 50_000_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command()(up)
+    app.command()(status)
+    app.command()(down)
+    app.command()(sql)
+
+
+def _twin_only(mode: str | None) -> str:
+    import os
+
+    chosen = mode or os.environ.get("AGLAB_MODE") or "twin"
+    if chosen not in MODES:
+        raise unknown_name("mode", chosen, MODES)
+    if chosen != "twin":
+        from aglab.live import open_cluster
+
+        open_cluster(chosen)
+    return chosen
+
+
+def _state_dir() -> Path:
+    return shell.home() / "twin"
+
+
+def _described(twin: Any, mode: str = "twin") -> dict[str, Any]:
+    nodes = [
+        {
+            "name": node.name,
+            "server": node.server,
+            "port": node.port,
+            "role": node.role,
+            "connection_string": node.connection_string,
+        }
+        for node in twin.nodes
+    ]
+    return {
+        "mode": mode,
+        "profile": twin.profile,
+        "pace": twin.pace,
+        "nodes": nodes,
+        "password_file": str(twin.password_file),
+        "process_id": twin.process_id,
+    }
+
+
+def _print_nodes(found: dict[str, Any]) -> None:
+    rows = [(node["name"], node["role"], node["server"], node["connection_string"]) for node in found["nodes"]]
+    shell.print_table(
+        f"SIMULATED, profile {found['profile']}, pace {found['pace']}", ("node", "role", "server", "connection string"), rows
+    )
+    shell.say(f"Login sa; the password is in {found['password_file']}")
+
+
+def up(
+    mode: shell.Mode = None,
+    profile: shell.Profile = None,
+    pace: Annotated[str | None, typer.Option("--pace", help="fast (default), 1x or 60x of the wall clock.")] = None,
+    bare: Annotated[bool, typer.Option("--bare", help="Without availability group ag1.")] = False,
+    port_base: Annotated[int, typer.Option("--port-base", help="Port of sql1; sql2 and sql3 take the next two.")] = 0,
+    seed: shell.Seed = 1,
+    as_json: shell.Json = False,
+) -> None:
+    """Start three nodes on loopback that stay until aglab down."""
+    chosen = _twin_only(mode)
+    from aglab.twin import spawn_detached
+
+    twin = spawn_detached(_state_dir(), profile=profile, pace=pace, bare=bare, port_base=port_base, seed=shell.checked_seed(seed))
+    found = _described(twin, chosen)
+    if twin.set_aside:
+        shell.note(f"the state of the last time could not be read; it was set aside as {twin.set_aside}")
+    if as_json:
+        shell.print_json(found)
+        return
+    _print_nodes(found)
+    shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
+
+
+def status(as_json: shell.Json = False) -> int:
+    """The nodes that run, with their roles and connection strings."""
+    from aglab.twin import attach
+
+    twin = attach(_state_dir())
+    if twin is None:
+        if as_json:
+            shell.print_json({"mode": None, "profile": None, "nodes": [], "password_file": None})
+        else:
+            shell.say("No nodes are up; aglab up starts three.")
+        return 0
+    found = _described(twin)
+    roles = _roles_now(twin)
+    for node in found["nodes"]:
+        node["role"] = roles.get(node["name"], node["role"])
+    if as_json:
+        shell.print_json(found)
+    else:
+        _print_nodes(found)
+    return 0
+
+
+def _roles_now(twin: Any) -> dict[str, str]:
+    """Roles as the nodes themselves report them; a failover since the start changes them."""
+    roles = {}
+    for node in twin.nodes:
+        try:
+            with _connection(twin, node.name) as connection:
+                query = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+                found = connection.run(query).tables
+                if found and len(found[0]):
+                    roles[node.name] = str(found[0].iat[0, 0])
+        except AglabError as error:
+            roles[node.name] = f"does not answer: {error}"
+    return roles
+
+
+def down(as_json: shell.Json = False) -> None:
+    """End the nodes; their state is kept for the next aglab up."""
+    from aglab.twin import shutdown
+
+    ended = shutdown(_state_dir())
+    if as_json:
+        shell.print_json({"ended": ended})
+    else:
+        shell.say("The nodes have ended; their state is kept." if ended else "No nodes were up.")
+
+
+def _connection(twin: Any, name: str, database: str = "master") -> Any:
+    from aglab.lab.driver import Connection
+
+    for node in twin.nodes:
+        if node.name == name.lower():
+            return Connection(node.host, node.port, "sa", twin.password(), database)
+    raise unknown_name("node", name, [node.name for node in twin.nodes])
+
+
+def sql(
+    node: Annotated[str, typer.Argument(help="sql1, sql2 or sql3.")],
+    text: Annotated[str | None, typer.Argument(help="T-SQL; GO on a line of its own separates batches.")] = None,
+    file: Annotated[Path | None, typer.Option("--input", "-i", help="A file of T-SQL; - reads standard input.")] = None,
+    database: Annotated[str, typer.Option("--database", "-d", help="Database to begin in.")] = "master",
+    as_json: shell.Json = False,
+) -> int:
+    """Run T-SQL on a node that aglab up started, with the driver the notebooks use."""
+    from aglab.lab.batches import batches
+    from aglab.lab.driver import SqlFailed
+    from aglab.twin import attach
+
+    script = batches(_script(text, file))
+    if not script:
+        raise UsageError(
+            "there is no T-SQL to run", 'give it in quotes, e.g. aglab sql sql1 "SELECT @@VERSION", or name a file with -i'
+        )
+    twin = attach(_state_dir())
+    if twin is None:
+        raise MissingError("no nodes are up", "start them with: aglab up")
+    shown: list[dict[str, Any]] = []
+    messages: list[str] = []
+    failure: dict[str, Any] | None = None
+    with _connection(twin, node, database) as connection:
+        for batch in script:
+            for _ in range(batch.count):
+                try:
+                    result = connection.run(batch.text, line=batch.line)
+                except SqlFailed as error:
+                    failure = failure or {"number": error.number, "message": error.text, "line": batch.line}
+                    result = getattr(error, "result", None)
+                    _keep(result, shown, messages, as_json)
+                    shell.note(shell.one_line(str(error)))
+                    continue
+                _keep(result, shown, messages, as_json)
+    if as_json:
+        shell.print_json({"node": node.lower(), "results": shown, "messages": messages, "error": failure})
+    return 1 if failure else 0
+
+
+def _script(text: str | None, file: Path | None) -> str:
+    import sys
+
+    if (text is None) == (file is None):
+        if text is not None:
+            raise UsageError("T-SQL is given twice: as an argument and with -i", "give one of them")
+        raise UsageError(
+            "there is no T-SQL to run", 'give it in quotes, e.g. aglab sql sql1 "SELECT @@VERSION", or name a file with -i'
+        )
+    if text is not None:
+        return text
+    assert file is not None
+    if str(file) == "-":
+        return sys.stdin.read()
+    try:
+        if file.stat().st_size > SCRIPT_BYTES_MAX:
+            raise UsageError(f"{file} has {file.stat().st_size:,} bytes, limit {SCRIPT_BYTES_MAX:,}", "split the script")
+        data = file.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError(f"-i {str(file)!r} does not exist", "check the path") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"-i {str(file)!r} is a folder", "name a file") from error
+    return _decoded(data, file)
+
+
+def _decoded(data: bytes, file: Path) -> str:
+    """Text of a script as SSMS or sqlcmd may have saved it."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not text in UTF-8 or UTF-16 (byte {error.start})", "save it as UTF-8") from error
+
+
+def _keep(result: Any, shown: list[dict[str, Any]], messages: list[str], as_json: bool) -> None:
+    if result is None:
+        return
+    for table in result.tables:
+        columns = [str(name) for name in table.columns]
+        rows = [list(row) for row in table.itertuples(index=False, name=None)]
+        shown.append({"columns": columns, "rows": rows})
+        if not as_json:
+            shell.print_table("", columns, [["NULL" if _is_null(cell) else _cell(cell) for cell in row] for row in rows])
+            shell.say(f"({len(rows)} row{'' if len(rows) == 1 else 's'})")
+    messages += result.messages
+    if not as_json:
+        for message in result.messages:
+            shell.say(message)
+
+
+def _is_null(cell: Any) -> bool:
+    return cell is None or cell != cell
+
+
+def _cell(cell: Any) -> Any:
+    if isinstance(cell, bytes):
+        return "0x" + cell.hex().upper()
+    return cell.rstrip() if isinstance(cell, str) else cell

@@ -1,0 +1,130 @@
+"""``aglab published`` and ``aglab profile``: the papers' numbers, and the machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aglab.cli import shell
+from aglab.core.errors import MissingError
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    published = typer.Typer(help="Every published number, beside the twin's where it is compared.", no_args_is_help=True)
+    published.command("list")(published_list)
+    published.command("show")(published_show)
+    published.command("score")(published_score)
+    app.add_typer(published, name="published")
+    profile = typer.Typer(help="Hardware profiles.", no_args_is_help=True)
+    profile.command("list")(profile_list)
+    profile.command("show")(profile_show)
+    profile.command("measure")(profile_measure)
+    app.add_typer(profile, name="profile")
+
+
+Paper = Annotated[str | None, typer.Option("--paper", help="000 to 004.")]
+
+
+def published_list(paper: Paper = None, as_json: shell.Json = False) -> None:
+    """Tables and figures of the papers."""
+    from aglab.published import published, tables
+    from aglab.published.rows import PAPERS
+
+    rows = []
+    for one in [paper] if paper else list(PAPERS):
+        for table in tables(one):
+            frame = published(table, one)
+            compared = int((frame["role"] != "").sum())
+            rows.append({"paper": one, "table": table, "numbers": len(frame), "compared": compared})
+    if as_json:
+        shell.print_json({"tables": rows, "papers": PAPERS})
+        return
+    shell.print_table(
+        "Published numbers (compared: those with a role, beside the twin's)",
+        ("paper", "table", "numbers", "compared"),
+        [tuple(row.values()) for row in rows],
+        right=("numbers", "compared"),
+    )
+    for number, title in PAPERS.items():
+        shell.say(f"{number}  {title}")
+
+
+def published_show(
+    table: Annotated[str, typer.Argument(help='For example "Table 6".')], paper: Paper = None, as_json: shell.Json = False
+) -> None:
+    """The numbers of one table, as printed."""
+    from aglab.published import published
+
+    frame = published(table, paper)
+    if as_json:
+        shell.print_json({"table": table, "rows": frame.reset_index().to_dict("records")})
+        return
+    columns = ("subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "note")
+    rows = [
+        [f"{cell:,.10g}" if isinstance(cell, float) else cell for cell in row]
+        for row in frame[list(columns)].itertuples(index=False)
+    ]
+    shell.print_table(f"{table} of paper {frame['paper'].iloc[0]}", columns, rows, right=("value",))
+
+
+def published_score(paper: Paper = None, seed: shell.Seed = 1, as_json: shell.Json = False) -> None:
+    """Run every experiment and put the twin beside each published number that has a role."""
+    from aglab.published import score
+
+    with shell.progress_bar("scoring") as progress:
+        result = score(paper, progress=progress, seed=shell.checked_seed(seed))
+    if as_json:
+        shell.print_json(result)
+        return
+    from aglab.viz import terminal_table
+
+    if result["rows"]:
+        shell.console().print(terminal_table(result["rows"], "Published and twin"))
+    else:
+        shell.say("No number of this paper is compared with the twin yet.")
+    shell.say(f"{result['fitted_constants']} constants fitted on {result.get('rows_fitted', 0)} rows.")
+    for role, value in result["median_abs_error_pct"].items():
+        shell.say(f"Median absolute error, {role}: {value:g} %")
+
+
+def profile_list(as_json: shell.Json = False) -> None:
+    """The profiles that travel with aglab."""
+    from aglab.hardware import Profile, profile_names
+
+    rows = [{"name": name, "title": Profile.load(name).title} for name in profile_names()]
+    if as_json:
+        shell.print_json({"profiles": rows})
+        return
+    shell.print_table("Hardware profiles", ("name", "title"), [tuple(row.values()) for row in rows])
+
+
+def profile_show(
+    name: Annotated[str, typer.Argument(help="A profile's name, or a .toml file.")], as_json: shell.Json = False
+) -> None:
+    """Every value of a profile, and where it comes from."""
+    from aglab.hardware import Profile
+
+    profile = Profile.load(name)
+    rows: list[dict[str, Any]] = profile.rows()
+    if as_json:
+        shell.print_json({"name": profile.name, "title": profile.title, "rows": rows})
+        return
+    shell.print_table(
+        profile.title,
+        ("key", "value", "unit", "tag", "meaning"),
+        [(row["key"], row["value"], row["unit"], row["tag"], row["meaning"]) for row in rows],
+        right=("value",),
+    )
+
+
+def profile_measure(
+    out: Annotated[Path | None, typer.Option("--out", help="Profile file to write.")] = None, as_json: shell.Json = False
+) -> None:
+    """Measure this machine's storage with fio."""
+    raise MissingError(
+        "aglab profile measure is not in this version",
+        "write a profile by hand: aglab profile show laptop-generic lists the fields",
+    )
