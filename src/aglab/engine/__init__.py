@@ -2,5 +2,6 @@
 
 from aglab.engine.flow import Block, Flow
 from aglab.engine.jit import COMPILED
+from aglab.engine.steady import Steady, steady
 
-__all__ = ["COMPILED", "Block", "Flow"]
+__all__ = ["COMPILED", "Block", "Flow", "Steady", "steady"]

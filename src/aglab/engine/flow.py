@@ -74,7 +74,7 @@ class Flow:
         self.seed = seed
         self.names = scenario.node_names
         self.params = build(scenario)
-        self.state = _fresh(scenario, self.params.ct, self.params.wl)
+        self.state = fresh_state(scenario, self.params.ct, self.params.wl)
         self._random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
         self._last = self.state.tot.copy()
 
@@ -237,7 +237,7 @@ class Flow:
         }
 
 
-def _fresh(scenario: Scenario, ct: Array, wl: Array) -> State:
+def fresh_state(scenario: Scenario, ct: Array, wl: Array) -> State:
     """The state of a cluster that has run before: caches warm, an indirect writer spread over its target."""
     count = len(scenario.replicas)
     st = np.zeros((count, at.ST_SIZE))

@@ -19,13 +19,16 @@ _IN_STEP = 1.0  # bytes a synchronised replica may lag
 
 
 @kernel
-def log_write_latency(bytes_s: float, size: float, hw: Array) -> float:
-    """Latency of one log write of ``size`` bytes on a volume that takes ``bytes_s`` in all (M/D/1 wait)."""
+def log_write_latency(bytes_s: float, size: float, others: float, hw: Array) -> float:
+    """Latency of one log write of ``size`` bytes on a volume that takes ``bytes_s`` in all, a share ``others`` of it from others.
+
+    The wait is that of M/D/1; one user alone finds nothing before it.
+    """
     util = bytes_s / hw[at.H_LOG_BW]
     if util >= 1.0:
         return _NEVER
     transfer = size / hw[at.H_LOG_BW]
-    return hw[at.H_LOG_LAT] + transfer * (1.0 + util / (2.0 * (1.0 - util)))
+    return hw[at.H_LOG_LAT] + transfer * (1.0 + others * util / (2.0 * (1.0 - util)))
 
 
 @kernel
@@ -65,9 +68,7 @@ def send_bytes_s_max(primary: int, count: float, hw: Array, ct: Array) -> float:
 
 
 @kernel
-def commit(
-    tx_s: float, log_tx: float, writing: float, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array
-) -> float:
+def commit(tx_s: float, log_tx: float, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Commit time at ``tx_s`` transactions/s that write log (fills ``out``).
 
     Parameters
@@ -76,8 +77,6 @@ def commit(
         Transactions per second that write.
     log_tx : float
         Log of one of them (B).
-    writing : float
-        Users that may write: one user alone never finds a flush running.
     sync : float64[n]
         1.0 for each node that commits wait for.
     """
@@ -85,11 +84,10 @@ def commit(
     here = hw[primary]
     size = max(log_tx, flush_size(bytes_s, here, ct))
     size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
-    latency = log_write_latency(bytes_s, size, here)
+    size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
+    others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
+    latency = log_write_latency(bytes_s, size, others, here)
     cycle = latency + ct[at.C_LOG_TURN]
-    others = 1.0
-    if env[at.E_USERS] > 0.0:
-        others = max(0.0, 1.0 - 1.0 / max(1.0, env[at.E_USERS]))
     busy = 1.0 - math.exp(-tx_s * others * cycle)
     gap = cycle
     if bytes_s > 0.0:
@@ -97,7 +95,8 @@ def commit(
     start = busy * gap * 0.5
     out[at.O_LOG_LAT] = latency
     if tx_s > 0.0:
-        flushes = 1.0 / (cycle + math.exp(-tx_s * cycle) / tx_s)
+        met = others * cycle
+        flushes = 1.0 / (met + math.exp(-tx_s * met) / tx_s)
         out[at.O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[at.C_LOG_BLOCK]))
     else:
         out[at.O_LOG_FLUSHES] = 0.0
@@ -108,10 +107,10 @@ def commit(
         util = bytes_s / rate_max
         send = _NEVER
         if util < 1.0:
-            send = size / rate_max * (1.0 + util / (2.0 * (1.0 - util)))
+            send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util)))
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
-                there = log_write_latency(bytes_s, size, hw[node])
+                there = log_write_latency(bytes_s, size, others, hw[node])
                 remote = max(remote, send + hw[node, at.H_RTT] + there)
         out[at.O_COMMIT] = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
         remote = remote + ct[at.C_SYNC_OVERHEAD]

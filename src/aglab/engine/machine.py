@@ -19,6 +19,7 @@ from aglab.engine.layout import Array
 _NEVER = 1e9  # seconds: a wait that no solution can have
 _FEW_WRITES = 0.02  # utilisation by writes below which their bursts hardly matter
 _RAMPS = 8.0  # a ramp is over after this many of its time constants
+_WRITER_CPU = 0.5  # share of the processors a page writer can take
 _LEAST = 1e-5  # seconds: the shortest back-off wait
 
 
@@ -98,6 +99,8 @@ def plan_volume(depth_s: float, limit: float, hw: Array, ct: Array, env: Array) 
     limit : float
         Pages/s it asks for.
     """
+    if ct[at.C_WRITE_CPU] > 0.0:
+        limit = min(limit, _WRITER_CPU * cpu_capacity(hw) / ct[at.C_WRITE_CPU])
     env[at.E_WRITE_LIMIT] = limit
     share = min(1.0, limit * hw[at.H_WRITE_S])
     env[at.E_BURST] = hw[at.H_READ_S] + (hw[at.H_BURST] - hw[at.H_READ_S]) * share / (share + _FEW_WRITES)

@@ -27,7 +27,7 @@ def response(x: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arra
     r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + here[at.H_READS_PER_TX] * out[at.O_READ_LAT]
     if share > 0.0:
         log_tx = wl[at.W_LOG] / share
-        r = r + share * commit(x * share, log_tx, env[at.E_USERS], primary, hw, ct, sync, env, out)
+        r = r + share * commit(x * share, log_tx, primary, hw, ct, sync, env, out)
     out[at.O_R] = r
     return r
 
@@ -40,7 +40,7 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     limit = 1e12
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
-    if here[at.H_READS_PER_TX] > 0.0:
+    if here[at.H_READS_PER_TX] * here[at.H_READ_S] > 1e-15:
         limit = min(limit, 1.0 / (here[at.H_READS_PER_TX] * here[at.H_READ_S]))
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct)
@@ -54,8 +54,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
 def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it.
 
-    ``N / R(x)`` falls with x, so the root lies between x and ``N / R(x)`` for any x: that is the first bracket, around
-    ``guess``, the last tick's answer. Returns 0 for no users.
+    Where R rises with x the root lies between x and ``N / R(x)``: that is the first bracket, around ``guess``, the last
+    tick's answer. R may fall for a while (log blocks fill sooner), so the bracket widens until it holds the root. Returns 0
+    for no users.
     """
     users = env[at.E_USERS]
     top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
@@ -74,15 +75,27 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
     high = x
     g_high = gap
     if gap > 0.0:
-        high = y
-        g_high = users / response(y, primary, hw, wl, ct, sync, env, out) - y
-        if g_high >= 0.0:
-            # only at the top can N / R still exceed x: the slowest limit holds and users queue there
-            out[at.O_R] = users / y
-            return y
+        for _ in range(_STEPS_MAX):
+            high = y
+            g_high = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+            if g_high <= 0.0:
+                break
+            if y >= top:
+                # N / R still exceeds x: the slowest station's limit holds and users queue there
+                out[at.O_R] = users / y
+                return y
+            low = y
+            g_low = g_high
+            y = min(top, max(2.0 * y, y + g_high))
     else:
-        low = y
-        g_low = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+        for _ in range(_STEPS_MAX):
+            low = y
+            g_low = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+            if g_low >= 0.0:
+                break
+            high = y
+            g_high = g_low
+            y = min(0.5 * y, y + g_low) if y + g_low > 0.0 else 0.5 * y
     side = 0
     for step in range(_STEPS_MAX):
         x = (low * g_high - high * g_low) / (g_high - g_low)

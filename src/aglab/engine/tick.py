@@ -14,12 +14,13 @@ from aglab.engine import layout as at
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
 from aglab.engine.logpath import flush_size, in_step, log_write_latency, send_bytes_s_max
-from aglab.engine.machine import cpu_utilisation, data_volume, plan_volume
+from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, ship
 from aglab.engine.solve import solve
 
 PAGE = 8192.0
+_BASE_MOST = 0.1  # share of a small machine that idle services take at most
 _STEADY = 1e9  # seconds: a writer long past its ramp
 
 
@@ -121,6 +122,25 @@ def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: A
 
 
 @kernel
+def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, st: Array, sync: Array, env: Array) -> None:
+    """Fix what does not change during one tick: users, CPU demand (``mix`` times the average), who must be waited for."""
+    sending = 0.0
+    syncing = 0.0
+    for node in range(hw.shape[0]):
+        sync[node] = 0.0
+        if node != p and st[node, at.S_CONNECTED] > 0.5:
+            sending += 1.0
+            sync[node] = in_step(node, p, st)
+            syncing += sync[node]
+    env[at.E_USERS] = users
+    env[at.E_CPU] = wl[at.W_CPU] * mix
+    env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
+    env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p]))
+    env[at.E_NSEND] = sending
+    env[at.E_NSYNC] = syncing
+
+
+@kernel
 def tick_primary(
     p: int,
     dt: float,
@@ -136,22 +156,10 @@ def tick_primary(
     out: Array,
 ) -> float:
     """Solve the primary's closed network and book its tick; returns the log made (B/s)."""
-    sending = 0.0
-    syncing = 0.0
-    for node in range(hw.shape[0]):
-        sync[node] = 0.0
-        if node != p and st[node, at.S_CONNECTED] > 0.5:
-            sending += 1.0
-            sync[node] = in_step(node, p, st)
-            syncing += sync[node]
     blocked = st[p, at.S_REDONE] < st[p, at.S_LSN]  # a new primary first redoes what it had hardened
     full = log_used(p, p, st) >= hw[p, at.H_LOG_FILE]
-    env[at.E_USERS] = 0.0 if blocked or full else cl[at.K_USERS]
-    env[at.E_CPU] = wl[at.W_CPU] * math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE])
-    env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
-    env[at.E_BG_WORK] = ct[at.C_BASE_CPU]
-    env[at.E_NSEND] = sending
-    env[at.E_NSYNC] = syncing
+    users = 0.0 if blocked or full else cl[at.K_USERS]
+    prepare(p, users, math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE]), hw, wl, ct, st, sync, env)
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[p, at.S_DEPTH] + 0.5 * dt if st[p, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, hw[p], ct, env)
@@ -218,7 +226,7 @@ def tick_secondary(
         writes = received / ct[at.C_LOG_BLOCK]
     if received <= 0.0:
         writes = 0.0
-    book_log(node, dt, writes, received, log_write_latency(min(received, 0.99 * hw[node, at.H_LOG_BW]), size, hw[node]), tot)
+    book_log(node, dt, writes, received, log_write_latency(min(received, 0.99 * hw[node, at.H_LOG_BW]), size, 1.0, hw[node]), tot)
     work = ct[at.C_BASE_CPU] + received * ct[at.C_RECEIVE_CPU] + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
     util = min(1.0, cpu_utilisation(work, hw[node]))
     st[node, at.S_CPU] = util
@@ -300,3 +308,22 @@ def log_used_all(primary: int, st: Array, used: Array) -> None:
     for index in range(st.shape[0]):
         for node in range(st.shape[1]):
             used[index, node] = log_used(node, primary, st[index])
+
+
+@entry
+def solve_steady(
+    p: int,
+    users: float,
+    pages_s: float,
+    hw: Array,
+    wl: Array,
+    ct: Array,
+    st: Array,
+    sync: Array,
+    env: Array,
+    out: Array,
+) -> float:
+    """Throughput of the closed network beside a writer that asks for ``pages_s``; fills ``env`` and ``out``."""
+    prepare(p, users, 1.0, hw, wl, ct, st, sync, env)
+    plan_volume(_STEADY, pages_s, hw[p], ct, env)
+    return solve(0.0, p, hw, wl, ct, sync, env, out)

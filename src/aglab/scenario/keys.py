@@ -64,13 +64,13 @@ def _cores(scenario: Scenario, value: Any) -> Scenario:
         raise field_error(
             "cores", cores, f"must be a multiple of the {cpu.sockets} sockets", "hardware.cpu", "or set sockets first"
         )
-    return _set_field(scenario, "hardware.cpu.cores_per_socket", cores // cpu.sockets)
+    return _set_fields(scenario, "hardware.cpu", {"cores_per_socket": cores // cpu.sockets})
 
 
 def _hot_pages(scenario: Scenario, value: Any) -> Scenario:
     limits = {"unit": "pages", "low": 1, "high": 1e12, "meaning": "hot pages of the whole database"}
     pages = check_number("hot_pages", _as_number(value), limits, "workload")
-    return _set_field(scenario, "workload.hot_pages_per_warehouse", pages / scenario.workload.warehouses)
+    return _set_fields(scenario, "workload", {"hot_pages_per_warehouse": pages / scenario.workload.warehouses})
 
 
 def _memory(scenario: Scenario, value: Any) -> Scenario:
@@ -85,7 +85,7 @@ def _checkpoint(scenario: Scenario, value: Any) -> Scenario:
     known = {"automatic": 0.0, "indirect": 60.0}
     if value not in known:
         raise unknown_name("checkpoint", str(value), tuple(known))
-    return _set_field(scenario, "settings.target_recovery_s", known[value])
+    return _set_fields(scenario, "settings", {"target_recovery_s": known[value]})
 
 
 def _replicas(scenario: Scenario, value: Any) -> Scenario:
@@ -136,36 +136,31 @@ SPECIAL: dict[str, tuple[Callable[[Scenario, Any], Scenario], str, str]] = {
     "replicas": (_replicas, "replicas", "replicas in all; 1 is a standalone server"),
     "mode": (_mode, "", "sync or async, for all secondaries"),
 }
-_FIRST = ("profile", "workload", "sockets", "warehouses", "replicas", "mode")
+_FIRST = ("profile", "workload", "replicas", "mode")
 
 
 def apply_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
-    """The scenario with each setting applied; whole machines and layouts first, then the order given."""
-    ordered = sorted(settings.items(), key=lambda item: _FIRST.index(item[0]) if item[0] in _FIRST else len(_FIRST))
-    joint: dict[str, Any] = {}
-    for name, value in ordered:
-        if name in SPECIAL:
-            scenario = SPECIAL[name][0](scenario, value)
-            continue
+    """The scenario with each setting applied: whole machines and layouts first, then the fields of each part together.
+
+    Fields of one part go in at once, because they must agree: devices and RAID level, tick and sample interval.
+    """
+    together: dict[str, dict[str, Any]] = {}
+    for name, value in settings.items():
         path = ALIASES.get(name, name)
-        if path.startswith("settings."):
-            joint[path.partition(".")[2]] = (name, value)
-            continue
-        scenario = _set_field(scenario, path, value, name)
-    return _set_joint(scenario, joint)
-
-
-def _set_joint(scenario: Scenario, joint: Mapping[str, tuple[str, Any]]) -> Scenario:
-    """Settings go in together, because tick and sample interval must agree."""
-    if not joint:
-        return scenario
-    fields = {spec.name: spec for spec in dataclasses.fields(scenario.settings)}
-    values: dict[str, Any] = {}
-    for field_name, (typed, value) in joint.items():
-        if field_name not in fields:
-            raise unknown_name("setting", typed, tuple(known_names()))
-        values[field_name] = _as_number(value) if "unit" in fields[field_name].metadata else str(value)
-    return dataclasses.replace(scenario, settings=dataclasses.replace(scenario.settings, **values))
+        if name not in SPECIAL and not path.startswith("constants."):
+            holder, field = _checked(scenario, path, name)
+            together.setdefault(holder, {})[field] = value
+    early = [name for name in _FIRST if name in settings]
+    for name in early:
+        scenario = SPECIAL[name][0](scenario, settings[name])
+    for holder, values in together.items():
+        scenario = _set_fields(scenario, holder, values)
+    for name, value in settings.items():
+        if name in SPECIAL and name not in early:
+            scenario = SPECIAL[name][0](scenario, value)
+        elif name.startswith("constants."):
+            scenario = _set_constant(scenario, name.partition(".")[2], value)
+    return scenario
 
 
 def known_names() -> list[str]:
@@ -173,30 +168,31 @@ def known_names() -> list[str]:
     return [str(row["key"]) for row in key_rows()]
 
 
-def _holder(scenario: Scenario, path: str) -> tuple[Any, str]:
-    parts = path.split(".")
-    if parts[0] == "hardware" and len(parts) == 3 and parts[1] in _PARTS:
-        return getattr(scenario.profile, parts[1]), parts[2]
-    if parts[0] in ("workload", "settings") and len(parts) == 2:
-        return getattr(scenario, parts[0]), parts[1]
-    return None, ""
+def _part_of(scenario: Scenario, holder: str) -> Any:
+    """The dataclass that ``hardware.cpu``, ``workload`` or ``settings`` names, or None."""
+    first, _, part = holder.partition(".")
+    if first == "hardware" and part in _PARTS:
+        return getattr(scenario.profile, part)
+    return getattr(scenario, holder) if holder in ("workload", "settings") else None
 
 
-def _set_field(scenario: Scenario, path: str, value: Any, typed: str = "") -> Scenario:
-    if path.startswith("constants."):
-        return _set_constant(scenario, path.partition(".")[2], value)
-    holder, name = _holder(scenario, path)
-    fields = {spec.name: spec for spec in dataclasses.fields(holder) if spec.metadata} if holder is not None else {}
-    if name not in fields:
-        raise unknown_name("setting", typed or path, tuple(known_names()))
-    if "unit" in fields[name].metadata:
-        value = _as_number(value)
-    elif "options" in fields[name].metadata:
-        value = str(value)
-    changed = dataclasses.replace(holder, **{name: value})
-    if path.startswith("hardware."):
-        return _with_part(scenario, path.split(".")[1], changed)
-    return dataclasses.replace(scenario, **{path.split(".")[0]: changed})
+def _checked(scenario: Scenario, path: str, typed: str) -> tuple[str, str]:
+    """Holder and field of a dotted key, or an error with the nearest key."""
+    holder, _, name = path.rpartition(".")
+    part = _part_of(scenario, holder)
+    if part is None or name not in {spec.name for spec in dataclasses.fields(part) if spec.metadata}:
+        raise unknown_name("setting", typed, tuple(known_names()))
+    return holder, name
+
+
+def _set_fields(scenario: Scenario, holder: str, values: Mapping[str, Any]) -> Scenario:
+    part = _part_of(scenario, holder)
+    numbers = {spec.name for spec in dataclasses.fields(part) if "unit" in spec.metadata}
+    typed = {name: _as_number(value) if name in numbers else str(value) for name, value in values.items()}
+    changed = dataclasses.replace(part, **typed)
+    if holder.startswith("hardware."):
+        return _with_part(scenario, holder.partition(".")[2], changed)
+    return dataclasses.replace(scenario, **{holder: changed})
 
 
 def _with_part(scenario: Scenario, part: str, changed: Any) -> Scenario:

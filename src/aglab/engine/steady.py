@@ -1,0 +1,76 @@
+"""The closed network alone: throughput and times of a scenario in balance, without the slow state.
+
+For sizing and for tests against closed forms: a page writer, if any, writes at a constant rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aglab.core.quantity import check_number
+from aglab.engine import layout as at
+from aglab.engine.flow import fresh_state
+from aglab.engine.params import build
+from aglab.engine.tick import solve_steady
+from aglab.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Steady:
+    """One solution. Times in seconds, rates per second, utilisations from 0 to 1."""
+
+    throughput_s: float
+    response_s: float
+    think_s: float
+    cpu_s: float
+    cpu_wait_s: float
+    read_s: float
+    commit_s: float
+    commit_local_s: float
+    cpu_util: float
+    data_util: float
+    log_flushes_s: float
+    log_bytes_s: float
+    write_pages_s: float
+
+    @property
+    def parts_s(self) -> dict[str, float]:
+        """Where the response time goes; the parts add up to ``response_s``."""
+        parts = {"think": self.think_s, "cpu": self.cpu_s, "cpu wait": self.cpu_wait_s, "data reads": self.read_s}
+        return {**parts, "commit": self.commit_s}
+
+
+def steady(scenario: Scenario, pages_s: float = 0.0) -> Steady:
+    """Solve the closed network of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    pages_s : float
+        Pages per second a checkpoint asks for (1e9: as many as the volume takes before the back-off).
+    """
+    limits = {"unit": "pages/s", "low": 0.0, "high": 1e12, "meaning": "pages a checkpoint asks for"}
+    pages_s = float(check_number("pages_s", pages_s, limits, "steady"))
+    params = build(scenario)
+    st = fresh_state(scenario, params.ct, params.wl).st
+    env, out, sync = np.zeros(at.ENV_SIZE), np.zeros(at.OUT_SIZE), np.zeros(len(st))
+    wl = params.wl
+    x = solve_steady(0, scenario.settings.users, pages_s, params.hw, wl, params.ct, st, sync, env, out)
+    share = wl[at.W_WRITE_SHARE]
+    return Steady(
+        throughput_s=float(x),
+        response_s=float(out[at.O_R]),
+        think_s=float(wl[at.W_THINK]),
+        cpu_s=float(out[at.O_CPU_TIME]),
+        cpu_wait_s=float(out[at.O_CPU_WAIT]),
+        read_s=float(params.hw[0, at.H_READS_PER_TX] * out[at.O_READ_LAT]),
+        commit_s=float(share * out[at.O_COMMIT]),
+        commit_local_s=float(share * out[at.O_COMMIT_LOCAL]),
+        cpu_util=float(out[at.O_CPU_UTIL]),
+        data_util=float(out[at.O_DATA_UTIL]),
+        log_flushes_s=float(out[at.O_LOG_FLUSHES]),
+        log_bytes_s=float(x * wl[at.W_LOG]),
+        write_pages_s=float(out[at.O_WRITE_RATE]),
+    )
