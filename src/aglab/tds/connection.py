@@ -9,6 +9,8 @@ Use::
 
 A client has one request under way at a time. What it may send next is a matter of the connection's phase; anything else
 closes the connection, and :meth:`ServerConnection.receive` says so with :class:`~aglab.tds.events.Closed` instead of raising.
+On a closed connection every answer (``send``, ``end_response``, ``accept_login``...) does nothing: the client is gone, and
+whoever runs its request need not know yet.
 Waiting (for a login that never comes, for a reader that is slow) is the caller's: only it has a clock and a socket.
 """
 
@@ -238,7 +240,9 @@ class ServerConnection:
 
     # --- the login's answer -------------------------------------------------------------------------------------------
 
-    def _deciding(self) -> LoginRequest:
+    def _deciding(self) -> LoginRequest | None:
+        if self._phase == CLOSED:
+            return None
         if self._phase != DECIDING or self.login is None:
             raise UsageError("no login waits for an answer", "answer each LoginRequest once")
         return self.login
@@ -246,6 +250,8 @@ class ServerConnection:
     def accept_login(self, database: str = "master", language: str = "us_english") -> None:
         """Let the client in: ENVCHANGEs (database, collation, language, packet size), the two INFOs, LOGINACK, DONE."""
         login = self._deciding()
+        if login is None:
+            return
         write, name = self._writer.write, self.config.server_name
         write(tokens.envchange_text(c.ENV_DATABASE, database, "master"))
         write(tokens.message(5701, 2, 0, f"Changed database context to '{database}'.", name, "", 1))
@@ -265,7 +271,8 @@ class ServerConnection:
 
     def route(self, host: str, port: int) -> None:
         """Send the client to another node (ENVCHANGE 20, read-only routing); the connection is then over."""
-        self._deciding()
+        if self._deciding() is None:
+            return
         if not 0 < port < 65536 or not host:
             raise UsageError(f"routing target {host!r}:{port} needs a host and a port of 1 to 65535")
         self._writer.write(tokens.login_ack(self.tds_version, self.config.program_name, self.config.version))
@@ -275,7 +282,8 @@ class ServerConnection:
 
     def reject_login(self, *messages: Any) -> None:
         """Send error messages (effects ``Message``: number, severity, state, text) and close; ``closed`` is true after."""
-        self._deciding()
+        if self._deciding() is None:
+            return
         for m in messages:
             self._writer.write(tokens.message(m.number, m.state, m.severity, m.text, self.config.server_name, "", 1))
         self._writer.write(tokens.done(c.TOKEN_DONE, c.DONE_ERROR, 0, 0))
@@ -300,23 +308,26 @@ class ServerConnection:
         ended, self.transaction = self.transaction, 0
         return given or struct.pack("<Q", ended)
 
-    def _running(self, action: str) -> Response:
-        if self._response is None:
+    def _running(self, action: str) -> Response | None:
+        if self._response is None and self._phase != CLOSED:
             raise UsageError(f"{action}: no request is running", "call it once for each request, before end_response")
         return self._response
 
     def send(self, effect: Any) -> None:
         """Encode one effect (Columns, Rows, Done, Message, EnvChange, ReturnStatus, ReturnValue) of the running request."""
-        self._running("send").send(effect)
+        if (response := self._running("send")) is not None:
+            response.send(effect)
 
     def flush(self) -> None:
         """Make what was sent so far visible in ``data_to_send`` though no packet is full (RAISERROR WITH NOWAIT)."""
-        self._running("flush")
-        self._writer.flush()
+        if self._running("flush") is not None:
+            self._writer.flush()
 
     def end_response(self) -> None:
         """The running request (or call of a message) is over. An error of severity 20 or more also ends the connection."""
         response = self._running("end_response")
+        if response is None:
+            return
         response.finish()
         if self._calls_left and not response.fatal:
             self._calls_left -= 1
@@ -334,6 +345,8 @@ class ServerConnection:
 
     def acknowledge_attention(self) -> None:
         """End the request that the attention broke, if one still runs, and send DONE_ATTN in a message of its own."""
+        if self._phase == CLOSED:
+            return
         if not self._attention:
             raise UsageError("no attention waits for an answer", "answer each Attention once")
         if self._response is not None:

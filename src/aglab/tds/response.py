@@ -161,7 +161,7 @@ class Response:
             self._release()
             if not self._status_sent and not self._any_error:
                 self._write(tokens.return_status(0))
-            following = c.DONE_MORE | c.DONE_RPCINBATCH if self.more else 0
+            following = c.DONE_MORE | c.DONE_RPCINBATCH if self.more and not self.fatal else 0
             self._write(tokens.done(c.TOKEN_DONEPROC, error | following, c.COMMANDS["EXECUTE"], 0))
         elif self._held is not None and not self._failed:
             token, status, command, rowcount = self._held

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from canned import Session, answer
+from wire_canned import Session, answer
 
 from aglab.core.errors import AglabError
 from aglab.tds import (
