@@ -209,7 +209,7 @@ def test_a_profile_beside_the_scenario_is_found(tmp_path):
     """A path in a scenario file is relative to that file."""
     path = tmp_path / "mine.toml"
     path.write_text('profile = "box.toml"', encoding="utf-8")
-    with pytest.raises(UsageError, match="box[.]toml does not exist"):
+    with pytest.raises(UsageError, match=r"box[.]toml does not exist"):
         Scenario.load(path)
 
 
