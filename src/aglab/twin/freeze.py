@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aglab.twin.availability import Group
+from aglab.twin.backups import Backup
 from aglab.twin.errorlog import ErrorLog
 from aglab.twin.plant import Plant
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
     from aglab.twin.node import Node
 
+BACKUPS_KEPT = 1000
 _SAFE = {
     "builtins": {"set", "frozenset", "bytearray", "complex", "range"},
     "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
@@ -120,6 +122,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
+        "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "user_log_bytes": node.user_log_bytes,
         "totals": node.database_totals,
         "waits": node.waits.rows,
@@ -151,6 +154,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
             if database is not None:
                 database.options.update(kept["options"])
                 database.scoped_configurations.update(kept["scoped"])
+    node.backups = [Backup(**one) for one in content["backups"]]
     node.user_log_bytes = float(content["user_log_bytes"])
     node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
     node.waits.rows = {name: [float(one) for one in row] for name, row in content["waits"].items()}

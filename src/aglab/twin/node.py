@@ -16,6 +16,7 @@ from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance
 from aglab.tsql import error as tsql_error
 from aglab.twin import settings, views_hadr, views_server
 from aglab.twin.availability import identifier
+from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
 from aglab.twin.errorlog import ErrorLog
@@ -58,6 +59,7 @@ class Node(Requests):
         self.accepting = False
         self.port = 0
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
+        self.backups: list[Backup] = []
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
         self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
@@ -213,9 +215,8 @@ class Node(Requests):
             return
         end = gauges["lsn_end"]
         indirect = database.options["target_recovery_time_in_seconds"] > 0
-        holders = [(gauges["lsn_checkpoint"], 13 if indirect else 1)]
-        if database.options["recovery_model"] != 3:
-            holders.append((gauges["lsn_backup"], 2))
+        holders = [(gauges["lsn_backup"], 2)] if database.options["recovery_model"] != 3 else []
+        holders.append((gauges["lsn_checkpoint"], 13 if indirect else 1))
         for other in self.cluster.plant.flow.names:
             if other != self.name:
                 holders.append((self.cluster.plant.gauges(other)["lsn_redone"], 9))

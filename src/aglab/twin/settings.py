@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session, TsqlError
+from aglab.twin.backups import backup
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -186,5 +187,7 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 _COMMANDS = {
     "CHECKPOINT": _checkpoint,
     "ALTER DATABASE SET HADR": _hadr,
+    "BACKUP DATABASE": backup,
+    "BACKUP LOG": backup,
     "SHUTDOWN": _shutdown,
 }

@@ -71,7 +71,7 @@ def _database_rows(node: Node, totals: dict[str, float], gauges: dict[str, float
             ("Data File(s) Size (KB)", data_kb, VALUE),
             ("Log File(s) Size (KB)", log_kb, VALUE),
             ("Active Transactions", node.open_transactions(database.name), VALUE),
-            (_LOG_FLUSH_WAITS, int(totals.get("log_flushes", 0.0)) if main else 0, BULK_COUNT),
+            (_LOG_FLUSH_WAITS, int(totals.get("wait_count.WRITELOG", 0.0)) if main else 0, BULK_COUNT),
             ("Log Flush Wait Time", int(totals.get("log_flush_wait_ms", 0.0)) if main else 0, VALUE),
             ("Write Transactions/sec", int(totals.get("transactions", 0.0)) if main else 0, BULK_COUNT),
         ]
