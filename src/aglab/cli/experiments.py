@@ -131,10 +131,11 @@ def simulate(
         with shell.progress_bar("simulating") as progress:
             run = Flow(plan, seed=shell.checked_seed(seed)).run(progress=progress)
         run.save(stage)
+    summary, warnings = run.summary(), plan.warnings()
     result = {
-        "summary": run.summary(),
+        "summary": summary,
         "events": run.events,
-        "warnings": plan.warnings(),
+        "warnings": warnings,
         "provenance": run.provenance,
         "out": str(folder),
     }
@@ -142,8 +143,8 @@ def simulate(
         shell.print_json(result)
         return
     shell.say(run.label)
-    print_summary(result["summary"])
-    for warning in plan.warnings():
+    print_summary(summary)
+    for warning in warnings:
         shell.note(f"warning: {warning}")
     shell.say(f"Run: {folder}")
 

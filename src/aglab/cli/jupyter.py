@@ -66,8 +66,8 @@ def serve(folder: Path | None, port: int, browser: bool, as_json: bool) -> None:
 def book_start() -> Path | None:
     """The built book's start page: in a checkout after ``make book``, or inside an installed wheel."""
     root = bundle_root()
-    for place in (root / "_build" / "html", root / "book_html"):
-        for name in ("book/index.html", "index.html"):
+    for place in (root / "_build" / "html", root / "book"):
+        for name in ("index.html", "book/index.html"):
             if (place / name).is_file():
                 return place / name
     return None

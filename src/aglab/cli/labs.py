@@ -11,7 +11,9 @@ import typer
 
 from aglab.cli import shell
 from aglab.cli.folders import result_folder, staged
-from aglab.core.errors import AglabError, UsageError, field_error
+from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
+
+LOAD = {"seconds": (2, 86_400), "users": (0, 1e6), "warm_up_s": (0, 86_400), "sample_s": (1, 3600)}
 
 
 def register(app: typer.Typer) -> None:
@@ -109,11 +111,12 @@ def lab_run(
     from aglab.lab import describe, open_lab
 
     about = describe(slug)
-    settings = shell.typed(shell.settings_of(set_))
+    settings = _load_settings(shell.typed(shell.settings_of(set_)))
     folder = result_folder(out, shell.home(), slug)
     with staged(folder) as stage:
         with shell.progress_bar(slug) as progress, open_lab(slug, mode, profile, shell.checked_seed(seed)) as lab:
-            runs = lab.run(progress=progress, **settings) if settings else lab.run(progress=progress)
+            lab.about["load"] = {**lab.about.get("load", {}), **settings}
+            runs = lab.run(progress=progress)
         if not runs:
             raise AglabError(f"lab {slug!r} recorded no run", "see its folder: aglab lab show " + slug)
         for name, run in runs.items():
@@ -138,6 +141,25 @@ def lab_run(
     for name, summary in arms.items():
         print_summary(summary, name)
     shell.say(f"Runs: {folder}")
+
+
+def _load_settings(settings: dict[str, Any]) -> dict[str, float]:
+    """What ``--set`` may change of a lab: the load that its lab.toml describes.
+
+    Raises
+    ------
+    UsageError
+        Another key, or a value out of range.
+    """
+    for key, value in settings.items():
+        if key not in LOAD:
+            raise unknown_name("setting of a lab", key, tuple(LOAD))
+        low, high = LOAD[key]
+        if not isinstance(value, (int, float)) or not low <= value <= high:
+            raise field_error(
+                key, value, f"must be a number from {low:g} to {high:g}", "lab run", "see [load] in the lab's lab.toml"
+            )
+    return settings
 
 
 def _file_name(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,7 +82,12 @@ def up(
     chosen = _twin_only(mode)
     from aglab.twin import spawn_detached
 
-    twin = spawn_detached(_state_dir(), profile=profile, pace=pace, bare=bare, port_base=port_base, seed=shell.checked_seed(seed))
+    seed = shell.checked_seed(seed)
+    try:
+        twin = spawn_detached(_state_dir(), profile=profile, pace=pace, bare=bare, port_base=port_base, seed=seed)
+    except KeyboardInterrupt:
+        _end_children()
+        raise
     found = _described(twin, chosen)
     if twin.set_aside:
         shell.note(f"the state of the last time could not be read; it was set aside as {twin.set_aside}")
@@ -90,6 +96,17 @@ def up(
         return
     _print_nodes(found)
     shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
+
+
+def _end_children() -> None:
+    """End nodes that were about to start when the user thought better of it."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if any("aglab.twin" in word for word in child.cmdline()):
+                child.terminate()
+                child.wait(timeout=10)
 
 
 def status(as_json: shell.Json = False) -> int:

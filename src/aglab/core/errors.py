@@ -6,6 +6,8 @@ on one line and exits with ``exit_code``. A traceback is a defect.
 
 from __future__ import annotations
 
+NAMES_SHOWN_MAX = 12  # a longer list would not be read
+
 
 class AglabError(Exception):
     """An experiment or check failed (exit code 1).
@@ -57,4 +59,8 @@ def unknown_name(kind: str, value: str, known: list[str] | tuple[str, ...]) -> U
 
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return UsageError(f"{kind} {value!r} is not known", f"{hint}known: {', '.join(known) or 'none'}")
+    names = list(known)
+    if len(names) > NAMES_SHOWN_MAX:
+        alike = difflib.get_close_matches(value, names, n=NAMES_SHOWN_MAX, cutoff=0.0)
+        return UsageError(f"{kind} {value!r} is not known", f"{hint}nearest of {len(names)} names: {', '.join(alike)}")
+    return UsageError(f"{kind} {value!r} is not known", f"{hint}known: {', '.join(names) or 'none'}")
