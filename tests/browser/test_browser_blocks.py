@@ -1,0 +1,172 @@
+"""What a reader does on a page: moves sliders, answers questions, comes back to the start page."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+CHAPTER = "16_checkpoint_throttle"
+UPDATE_MS_P95 = 100.0
+
+
+@pytest.fixture
+def chapter(open_page: Any, site: Path) -> Any:
+    return open_page(site / "book" / f"{CHAPTER}.html")
+
+
+def values(page: Any) -> list[str]:
+    """The numbers on the explorable's cards."""
+    return page.locator(".aglab-explorable .aglab-card-value").all_inner_texts()
+
+
+def curves(page: Any) -> list[list[float]]:
+    """The values that the explorable's first chart draws."""
+    return page.evaluate("() => document.querySelector('.aglab-explorable .aglab-plot').data.map((trace) => Array.from(trace.y))")
+
+
+def test_slider_moves_numbers_and_figure(chapter: Any) -> None:
+    """Moving -k changes the cards, the curves, the mark on the second chart and the text alternative."""
+    page = chapter.page
+    slider = page.locator(".aglab-explorable input[type=range]").first
+    before, drawn = values(page), curves(page)
+    alt = page.locator(".aglab-explorable .aglab-alt").inner_text()
+    slider.fill("6")
+    page.wait_for_function(
+        "(old) => document.querySelector('.aglab-explorable .aglab-card-value').innerText !== old", arg=before[0]
+    )
+    assert values(page) != before
+    assert curves(page) != drawn
+    assert page.locator(".aglab-explorable .aglab-alt").inner_text() != alt
+    assert "600 MB/s" in page.locator(".aglab-explorable .aglab-value").first.inner_text()
+    assert slider.get_attribute("aria-valuetext") == "600 MB/s"
+    assert "from the start" in page.locator(".aglab-card-change").first.inner_text()
+    page.get_by_role("button", name="Back to the start").click()
+    page.wait_for_function(
+        "(old) => document.querySelector('.aglab-explorable .aglab-card-value').innerText === old", arg=before[0]
+    )
+    assert values(page) == before
+    assert chapter.problems == []
+
+
+def test_keyboard_alone_is_enough(chapter: Any) -> None:
+    """A slider takes focus by its label and moves with the arrow keys."""
+    page = chapter.page
+    slider = page.get_by_label("Startup option -k")
+    slider.focus()
+    before = values(page)
+    page.keyboard.press("Home")
+    page.wait_for_function(
+        "(old) => document.querySelector('.aglab-explorable .aglab-card-value').innerText !== old", arg=before[0]
+    )
+    assert page.evaluate("() => document.activeElement.type") == "range"
+    assert slider.input_value() == "0"
+
+
+def test_throttle_does_nothing_under_indirect_checkpoints(chapter: Any) -> None:
+    """The page teaches what the chapter says: with indirect checkpoints every position of -k gives the same numbers."""
+    page = chapter.page
+    before = values(page)
+    page.get_by_label("Checkpoint", exact=True).select_option("1")
+    page.wait_for_function(
+        "(old) => document.querySelector('.aglab-explorable .aglab-card-value').innerText !== old", arg=before[0]
+    )
+    seen = set()
+    for position in ("0", "5", "11"):
+        page.locator(".aglab-explorable input[type=range]").first.fill(position)
+        page.wait_for_timeout(50)
+        seen.add(tuple(values(page)))
+    assert len(seen) == 1
+
+
+def test_static_answers_are_quick(chapter: Any) -> None:
+    """A new figure stands within 100 ms of a slider's move at the 95th percentile."""
+    times = chapter.page.evaluate(
+        """async () => {
+          const slider = document.querySelector('.aglab-explorable input[type=range]');
+          const plot = document.querySelectorAll('.aglab-explorable .aglab-plot')[1];
+          const times = [];
+          for (let step = 0; step < 40; step += 1) {
+            const start = performance.now();
+            const done = new Promise((resolve) => plot.once('plotly_afterplot', resolve));
+            slider.value = String(step % 12);
+            slider.dispatchEvent(new Event('input', { bubbles: true }));
+            await done;
+            times.push(performance.now() - start);
+          }
+          return times;
+        }"""
+    )
+    p95 = float(np.percentile(times, 95))
+    assert p95 <= UPDATE_MS_P95 * 3, f"p95 {p95:.0f} ms: three times the limit on an idle machine"
+
+
+def test_choice_explains_itself(chapter: Any) -> None:
+    """A wrong choice says why it is wrong, the right one is praised and counted."""
+    page = chapter.page
+    question = page.locator(".aglab-quiz fieldset").nth(1)
+    question.get_by_label("Processor time").check()
+    assert "Not yet." in question.locator(".aglab-verdict").inner_text()
+    question.get_by_label("Page reads that queued").check()
+    assert "Right." in question.locator(".aglab-verdict").inner_text()
+    assert page.locator(".aglab-score").inner_text().startswith("1 of")
+
+
+def test_number_question_takes_separators_and_gives_hints(chapter: Any) -> None:
+    """A number is taken with a thousands separator; a known slip gets its own hint, an empty answer a request."""
+    page = chapter.page
+    question = page.locator(".aglab-quiz fieldset").first
+    box, button, verdict = question.get_by_role("textbox"), question.get_by_role("button"), question.locator(".aglab-verdict")
+    button.click()
+    assert "Give a number" in verdict.inner_text()
+    box.fill("500")
+    button.click()
+    assert "in MB/s" in verdict.inner_text()
+    box.fill("70,000")
+    button.click()
+    assert "Too high" in verdict.inner_text()
+    box.fill("64,000")
+    box.press("Enter")
+    assert "Right." in verdict.inner_text()
+
+
+def test_question_with_several_right_answers(chapter: Any) -> None:
+    """All right choices and no other are needed; a missing one is pointed out."""
+    question = chapter.page.locator(".aglab-quiz fieldset").nth(3)
+    boxes = question.get_by_role("checkbox")
+    boxes.nth(1).check()
+    question.get_by_role("button").click()
+    assert "Not yet." in question.locator(".aglab-verdict").inner_text()
+    boxes.nth(2).check()
+    question.get_by_role("button").click()
+    assert "Right." in question.locator(".aglab-verdict").inner_text()
+
+
+def test_start_page_remembers_progress(chapter: Any, site: Path) -> None:
+    """What was solved in a chapter shows on the start page, in the same browser."""
+    page = chapter.page
+    page.locator(".aglab-quiz fieldset").nth(1).get_by_label("Page reads that queued").check()
+    chapter.open(site / "book" / "index.html")
+    assert page.locator(".aglab-progress").first.inner_text() == "Quiz: 1 of 5 solved"
+    assert chapter.problems == []
+
+
+def test_saved_figure_stands_alone(open_page: Any, tmp_path: Path) -> None:
+    """A figure saved to one HTML file draws itself with no other file and no network."""
+    import pandas as pd
+
+    from aglab.viz import sweep_curve
+
+    frame = pd.DataFrame({"k": [100, 500, 900], "tps": [95.0, 94.0, 90.0]})
+    path = sweep_curve(frame, "k", "tps", title="A sweep", label="SIMULATED, profile test").save(tmp_path / "figure.html")
+    started = time.monotonic()
+    watched = open_page(path)
+    assert watched.page.locator(".aglab-plot .scatterlayer .trace").count() == 1
+    assert "SIMULATED, profile test" in watched.page.locator(".aglab-plot").inner_text()
+    assert watched.problems == []
+    assert time.monotonic() - started < 60
