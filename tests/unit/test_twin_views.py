@@ -162,7 +162,9 @@ def test_backups_take_time_and_free_the_log(cluster):
     """A log backup takes virtual time, prints SQL Server's messages and lets the log be reused."""
     node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, trancount=0, database="OLTP")
     cluster.plant.start_load(4)
-    go(cluster, 200)
+    go(cluster, 60)
+    drive(cluster, node.administer(Command("CHECKPOINT"), session))
+    go(cluster, 120)
     before, used = cluster.clock.now_s, cluster.plant.gauges("sql1")["log_used_kb"]
     cluster.plant.stop_load()
     out = drive(cluster, node.administer(Command("BACKUP LOG", "OLTP"), session))
