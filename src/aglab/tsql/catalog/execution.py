@@ -1,0 +1,218 @@
+"""Sessions, requests, connections, locks, transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from aglab.tsql.catalog.registry import define, provide
+from aglab.tsql.store.database import Database
+
+
+def _sessions_of(runtime: Any) -> list[Any]:
+    return [runtime.instance.sessions[spid] for spid in sorted(runtime.instance.sessions)]
+
+
+def _database_id(runtime: Any, session: Any) -> int:
+    database = runtime.instance.database(session.database)
+    return database.id if database is not None else 1
+
+
+@provide(
+    """sys.dm_exec_sessions: session_id smallint!, login_time datetime!, host_name nvarchar(128), program_name nvarchar(128),
+    host_process_id int, client_version int, client_interface_name nvarchar(32), security_id varbinary(85)!, login_name nvarchar(128)!,
+    nt_domain nvarchar(128), nt_user_name nvarchar(128), status nvarchar(30)!, context_info varbinary(128), cpu_time int!,
+    memory_usage int!, total_scheduled_time int!, total_elapsed_time int!, endpoint_id int!, last_request_start_time datetime!,
+    last_request_end_time datetime, reads bigint!, writes bigint!, logical_reads bigint!, is_user_process bit!, text_size int!,
+    language nvarchar(128), date_format nvarchar(3), date_first smallint!, quoted_identifier bit!, arithabort bit!,
+    ansi_null_dflt_on bit!, ansi_defaults bit!, ansi_warnings bit!, ansi_padding bit!, ansi_nulls bit!, concat_null_yields_null bit!,
+    transaction_isolation_level smallint!, lock_timeout int!, deadlock_priority int!, row_count bigint!, prev_error int!,
+    original_security_id varbinary(85)!, original_login_name nvarchar(128)!, last_successful_logon datetime,
+    last_unsuccessful_logon datetime, unsuccessful_logons bigint, group_id int!, database_id smallint!, authenticating_database_id int,
+    open_transaction_count int!, page_server_reads bigint!"""
+)
+def _dm_exec_sessions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    now = runtime.now()
+    for s in _sessions_of(runtime):
+        o = s.options
+        login_time = s.login_time or now
+        yield {
+            "session_id": s.spid, "login_time": login_time, "host_name": s.host_name, "program_name": s.program_name, "host_process_id": 1,
+            "client_version": 7, "client_interface_name": s.client_interface, "security_id": b"\x01", "login_name": s.login, "nt_domain": "",
+            "nt_user_name": "", "status": s.status, "context_info": s.context_info, "cpu_time": 0, "memory_usage": 4,
+            "total_scheduled_time": 0, "total_elapsed_time": 0, "endpoint_id": 4, "last_request_start_time": s.last_request_start or login_time,
+            "last_request_end_time": s.last_request_end, "reads": s.reads, "writes": s.writes, "logical_reads": s.logical_reads,
+            "is_user_process": True, "text_size": o.textsize, "language": o.language, "date_format": o.dateformat, "date_first": o.datefirst,
+            "quoted_identifier": o.quoted_identifier, "arithabort": o.arithabort, "ansi_null_dflt_on": o.ansi_null_dflt_on,
+            "ansi_defaults": False, "ansi_warnings": o.ansi_warnings, "ansi_padding": o.ansi_padding, "ansi_nulls": o.ansi_nulls,
+            "concat_null_yields_null": o.concat_null_yields_null, "transaction_isolation_level": o.isolation, "lock_timeout": o.lock_timeout_ms,
+            "deadlock_priority": o.deadlock_priority, "row_count": s.row_count, "prev_error": s.error, "original_security_id": b"\x01",
+            "original_login_name": s.login, "group_id": s.group_id, "database_id": _database_id(runtime, s),
+            "authenticating_database_id": 1, "open_transaction_count": s.trancount, "page_server_reads": 0,
+        }
+
+
+@provide(
+    """sys.dm_exec_requests: session_id smallint!, request_id int!, start_time datetime!, status nvarchar(30)!, command nvarchar(32)!,
+    sql_handle varbinary(64), statement_start_offset int, statement_end_offset int, plan_handle varbinary(64), database_id smallint!,
+    user_id int!, connection_id uniqueidentifier, blocking_session_id smallint, wait_type nvarchar(60), wait_time int!,
+    last_wait_type nvarchar(60)!, wait_resource nvarchar(256)!, open_transaction_count int!, open_resultset_count int!,
+    transaction_id bigint!, context_info varbinary(128), percent_complete real!, estimated_completion_time bigint!, cpu_time int!,
+    total_elapsed_time int!, scheduler_id int, task_address varbinary(8), reads bigint!, writes bigint!, logical_reads bigint!,
+    text_size int!, language nvarchar(128), date_format nvarchar(3), date_first smallint!, quoted_identifier bit!, arithabort bit!,
+    ansi_null_dflt_on bit!, ansi_defaults bit!, ansi_warnings bit!, ansi_padding bit!, ansi_nulls bit!, concat_null_yields_null bit!,
+    transaction_isolation_level smallint!, lock_timeout int!, deadlock_priority int!, row_count bigint!, prev_error int!, nest_level int!,
+    granted_query_memory int!, executing_managed_code bit!, group_id int!, query_hash binary(8), query_plan_hash binary(8),
+    statement_sql_handle varbinary(64), statement_context_id bigint, dop int!, parallel_worker_count int,
+    external_script_request_id uniqueidentifier, is_resumable bit!, page_resource binary(8), page_server_reads bigint!, dist_statement_id uniqueidentifier!"""
+)
+def _dm_exec_requests(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    import uuid
+
+    now = runtime.now()
+    for s in _sessions_of(runtime):
+        if s.status == "sleeping":
+            continue
+        o = s.options
+        started = s.last_request_start or now
+        yield {
+            "session_id": s.spid, "request_id": 0, "start_time": started, "status": s.status, "command": s.command,
+            "sql_handle": s.spid.to_bytes(20, "big"), "statement_start_offset": 0, "statement_end_offset": -1, "database_id": _database_id(runtime, s),
+            "user_id": 1, "blocking_session_id": runtime.instance.locks.blocker(s.spid), "wait_type": s.wait_type or None,
+            "wait_time": int((runtime.host.now_s() - s.wait_started_s) * 1000) if s.wait_type else 0, "last_wait_type": s.wait_type or "MISCELLANEOUS",
+            "wait_resource": s.wait_resource, "open_transaction_count": s.trancount, "open_resultset_count": 1,
+            "transaction_id": s.transaction.id if s.transaction else 0, "percent_complete": getattr(s, "percent_complete", 0.0),
+            "estimated_completion_time": 0, "cpu_time": 0, "total_elapsed_time": int((now - started).total_seconds() * 1000), "scheduler_id": 0,
+            "reads": s.reads, "writes": s.writes, "logical_reads": s.logical_reads, "text_size": o.textsize, "language": o.language,
+            "date_format": o.dateformat, "date_first": o.datefirst, "quoted_identifier": o.quoted_identifier, "arithabort": o.arithabort,
+            "ansi_null_dflt_on": True, "ansi_defaults": False, "ansi_warnings": o.ansi_warnings, "ansi_padding": o.ansi_padding,
+            "ansi_nulls": o.ansi_nulls, "concat_null_yields_null": True, "transaction_isolation_level": o.isolation,
+            "lock_timeout": o.lock_timeout_ms, "deadlock_priority": o.deadlock_priority, "row_count": s.row_count, "prev_error": s.error,
+            "nest_level": 0, "granted_query_memory": 0, "executing_managed_code": False, "group_id": s.group_id, "dop": 1,
+            "parallel_worker_count": 0, "is_resumable": False, "page_server_reads": 0, "dist_statement_id": uuid.UUID(int=0),
+        }
+
+
+@provide(
+    """sys.dm_exec_connections: session_id int, most_recent_session_id int, connect_time datetime!, net_transport nvarchar(40)!,
+    protocol_type nvarchar(40), protocol_version int, endpoint_id int, encrypt_option nvarchar(40)!, auth_scheme nvarchar(40)!,
+    node_affinity smallint!, num_reads int, num_writes int, last_read datetime, last_write datetime, net_packet_size int,
+    client_net_address nvarchar(48), client_tcp_port int, local_net_address nvarchar(48), local_tcp_port int,
+    connection_id uniqueidentifier!, parent_connection_id uniqueidentifier, most_recent_sql_handle varbinary(64)"""
+)
+def _dm_exec_connections(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    import uuid
+
+    for s in _sessions_of(runtime):
+        yield {
+            "session_id": s.spid, "most_recent_session_id": s.spid, "connect_time": s.login_time or runtime.now(), "net_transport": "TCP",
+            "protocol_type": "TSQL", "protocol_version": 0x74000004, "endpoint_id": 4, "encrypt_option": "TRUE", "auth_scheme": "SQL",
+            "node_affinity": 0, "num_reads": 0, "num_writes": 0, "net_packet_size": 4096, "client_net_address": "127.0.0.1",
+            "local_net_address": "127.0.0.1", "connection_id": uuid.uuid5(uuid.NAMESPACE_OID, f"{runtime.instance.name}/{s.spid}"),
+            "most_recent_sql_handle": s.spid.to_bytes(20, "big"),
+        }
+
+
+@provide("sys.dm_exec_sql_text(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, text nvarchar(max)")
+def _sql_text(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    handle = arguments[0]
+    session = runtime.instance.sessions.get(int.from_bytes(handle, "big")) if handle else None
+    if session is not None:
+        yield _database_id(runtime, session), None, None, False, session.current_text
+
+
+@provide("sys.dm_exec_input_buffer(smallint, int): event_type nvarchar(256), parameters smallint, event_info nvarchar(max)")
+def _input_buffer(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    session = runtime.instance.sessions.get(arguments[0])
+    if session is not None:
+        yield "Language Event", 0, session.current_text
+
+
+define(
+    """sys.dm_exec_query_stats: sql_handle varbinary(64)!, statement_start_offset int!, statement_end_offset int!,
+    plan_generation_num bigint, plan_handle varbinary(64)!, creation_time datetime, last_execution_time datetime!, execution_count bigint!,
+    total_worker_time bigint!, last_worker_time bigint!, min_worker_time bigint!, max_worker_time bigint!, total_physical_reads bigint!,
+    last_physical_reads bigint!, min_physical_reads bigint!, max_physical_reads bigint!, total_logical_writes bigint!,
+    last_logical_writes bigint!, min_logical_writes bigint!, max_logical_writes bigint!, total_logical_reads bigint!,
+    last_logical_reads bigint!, min_logical_reads bigint!, max_logical_reads bigint!, total_clr_time bigint!, last_clr_time bigint!,
+    min_clr_time bigint!, max_clr_time bigint!, total_elapsed_time bigint!, last_elapsed_time bigint!, min_elapsed_time bigint!,
+    max_elapsed_time bigint!, query_hash binary(8), query_plan_hash binary(8), total_rows bigint, last_rows bigint, min_rows bigint,
+    max_rows bigint"""
+)
+define("sys.dm_exec_query_plan(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, query_plan xml")
+
+
+@provide(
+    """sys.dm_tran_locks: resource_type nvarchar(60)!, resource_subtype nvarchar(60)!, resource_database_id int!,
+    resource_description nvarchar(256)!, resource_associated_entity_id bigint, resource_lock_partition int!, request_mode nvarchar(60)!,
+    request_type nvarchar(60)!, request_status nvarchar(60)!, request_reference_count smallint!, request_lifetime int!,
+    request_session_id int!, request_exec_context_id int!, request_request_id int!, request_owner_type nvarchar(60)!,
+    request_owner_id bigint, request_owner_guid uniqueidentifier, request_owner_lockspace_id nvarchar(32), lock_owner_address varbinary(8)!"""
+)
+def _dm_tran_locks(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    import uuid
+
+    for s in _sessions_of(runtime):
+        yield _lock_row("DATABASE", _database_id(runtime, s), "", 0, "S", "GRANT", s.spid, "SHARED_TRANSACTION_WORKSPACE")
+    for spid, resource, mode, status in runtime.instance.locks.rows():
+        text = f"({resource.key:012x})" if resource.kind == "KEY" else f"1:{resource.key // 100 + 312}:{resource.key % 100}" if resource.kind == "RID" else ""
+        entity = resource.object_id if resource.kind == "OBJECT" else 72057594000000000 + resource.object_id
+        yield _lock_row(resource.kind, resource.database_id, text, entity, mode, status, spid, "TRANSACTION")
+    _ = uuid
+
+
+def _lock_row(kind: str, database_id: int, text: str, entity: int, mode: str, status: str, spid: int, owner: str) -> dict[str, Any]:
+    import uuid
+
+    return {
+        "resource_type": kind, "resource_subtype": "", "resource_database_id": database_id, "resource_description": text,
+        "resource_associated_entity_id": entity, "resource_lock_partition": 0, "request_mode": mode, "request_type": "LOCK",
+        "request_status": status, "request_reference_count": 1, "request_lifetime": 0, "request_session_id": spid,
+        "request_exec_context_id": 0, "request_request_id": 0, "request_owner_type": owner, "request_owner_id": 0,
+        "request_owner_guid": uuid.UUID(int=0), "lock_owner_address": b"\0" * 8,
+    }
+
+
+@provide(
+    """sys.dm_tran_session_transactions: session_id int!, transaction_id bigint!, transaction_descriptor binary(8)!, enlist_count int!,
+    is_user_transaction bit!, is_local bit!, is_enlisted bit!, is_bound bit!, open_transaction_count int!"""
+)
+def _session_transactions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for s in _sessions_of(runtime):
+        if s.transaction is not None and s.trancount:
+            yield s.spid, s.transaction.id, s.transaction.id.to_bytes(8, "little"), 1, True, True, False, False, s.trancount
+
+
+@provide(
+    """sys.dm_tran_active_transactions: transaction_id bigint!, name nvarchar(32)!, transaction_begin_time datetime!, transaction_type int!,
+    transaction_uow uniqueidentifier, transaction_state int!, transaction_status int!, transaction_status2 int!, dtc_state int!,
+    dtc_status int!, dtc_isolation_level int!, filestream_transaction_id varbinary(128)"""
+)
+def _active_transactions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    import datetime
+
+    start = runtime.now() - datetime.timedelta(seconds=runtime.host.now_s())
+    for s in _sessions_of(runtime):
+        t = s.transaction
+        if t is not None and s.trancount:
+            yield {"transaction_id": t.id, "name": t.name or "user_transaction", "transaction_type": 1, "transaction_state": 2,
+                   "transaction_begin_time": start + datetime.timedelta(seconds=t.began_s), "transaction_status": 0, "transaction_status2": 258,
+                   "dtc_state": 0, "dtc_status": 0, "dtc_isolation_level": -1}
+
+
+@provide(
+    """sys.dm_tran_database_transactions: transaction_id bigint!, database_id int!, database_transaction_begin_time datetime,
+    database_transaction_type int!, database_transaction_state int!, database_transaction_log_record_count bigint!,
+    database_transaction_log_bytes_used bigint!, database_transaction_log_bytes_reserved bigint!"""
+)
+def _database_transactions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    for s in _sessions_of(runtime):
+        t = s.transaction
+        if t is None:
+            continue
+        for name in dict.fromkeys(entry.database for entry in t.entries):
+            item = runtime.instance.database(name)
+            entries = [entry for entry in t.entries if entry.database == name]
+            yield {"transaction_id": t.id, "database_id": item.id if item else 0, "database_transaction_type": 1, "database_transaction_state": 4,
+                   "database_transaction_log_record_count": len(entries),
+                   "database_transaction_log_bytes_used": sum(entry.log_bytes for entry in entries), "database_transaction_log_bytes_reserved": 0}
