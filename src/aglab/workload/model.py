@@ -26,7 +26,7 @@ class Workload:
     log_bytes_per_tx: float = number("B", 0, 1e9, "log an average transaction writes")
     page_touches_per_tx: float = number("pages", 0, 1e6, "hot pages it dirties")
     cold_touches_per_tx: float = number("pages", 0, 1e6, "cold pages it reads, from memory or from disk")
-    hot_pages_per_warehouse: float = number("pages", 1, 1e7, "hot pages of one warehouse")
+    hot_pages_per_warehouse: float = number("pages", 1e-6, 1e7, "hot pages of one warehouse")
     data_mb_per_warehouse: float = number("MB", 0.1, 1e5, "data of one warehouse")
     warehouses: int = number("warehouses", 1, 1_000_000, "size of the database", integer=True)
     pages_per_checkpoint_write: float = number("pages", 1, 128, "neighbouring dirty pages gathered into one write")
