@@ -1,0 +1,352 @@
+"""Statements that change the configuration: replicas, databases, options, suspend and resume, joining and leaving.
+
+Checks and their error numbers follow ALTER AVAILABILITY GROUP and ALTER DATABASE SET HADR (SQL Server documentation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from aglab.ag.effects import DatabaseJoined, DatabaseLeft
+from aglab.ag.failover import FailoverRules
+from aglab.ag.ledger import Ledger
+from aglab.ag.messages import AgRefusal
+from aglab.ag.spec import (
+    AUTOMATIC_MAX,
+    BACKUP_PRIORITY_MAX,
+    BASIC_DATABASES_MAX,
+    BASIC_REPLICAS_MAX,
+    HEALTH_CHECK_TIMEOUT_MS_MIN,
+    REPLICAS_MAX,
+    SESSION_TIMEOUT_S_MIN,
+    SYNCHRONOUS_MAX,
+    AvailabilityMode,
+    ClusterType,
+    DatabaseState,
+    FailoverMode,
+    Listener,
+    ReplicaSpec,
+    Role,
+    SuspendReason,
+)
+from aglab.ag.state import DatabaseReplica, NodeState
+
+
+class ConfigurationRules(FailoverRules):
+    """Configuration statements."""
+
+    def primary_member(self, name: str) -> NodeState:
+        """The node of a statement that only a primary takes, while the record can be written."""
+        node = self.member(name)
+        self.check(node.role == Role.PRIMARY and not node.superseded, 41140, self.name)
+        self.check(self.store_writable(name), 41190, self.name, "ALTER", "SET")
+        return node
+
+    # --- replicas ------------------------------------------------------------------------------------------------------
+
+    def check_replica(self, one: ReplicaSpec, operation: str) -> None:
+        """The rules about one replica's options."""
+        if not one.holds_data:
+            others = [other for other in self.replicas.values() if not other.holds_data and other.name != one.name]
+            self.check(self.cluster_type != ClusterType.WSFC and not others, 59021, one.name, self.name)
+        else:
+            wanted = {ClusterType.EXTERNAL: FailoverMode.EXTERNAL, ClusterType.NONE: FailoverMode.MANUAL}.get(self.cluster_type)
+            fits = one.failover_mode == wanted if wanted is not None else one.failover_mode != FailoverMode.EXTERNAL
+            self.check(fits, 47101, one.name, self.name, self.cluster_type.value, (wanted or FailoverMode.AUTOMATIC).value)
+        asynchronous = one.availability_mode == AvailabilityMode.ASYNCHRONOUS
+        self.check(not (asynchronous and one.failover_mode == FailoverMode.AUTOMATIC), 35211, operation, one.name)
+        self.check(one.session_timeout_s >= SESSION_TIMEOUT_S_MIN, 35214, operation, one.name, SESSION_TIMEOUT_S_MIN)
+        self.check(0 <= one.backup_priority <= BACKUP_PRIORITY_MAX, 35209, operation, one.name, 0, BACKUP_PRIORITY_MAX)
+        listed = [name for part in one.read_only_routing_list for name in ((part,) if isinstance(part, str) else part)]
+        for name in listed:
+            self.check(listed.count(name) == 1, 19402, name, one.name)
+            self.check(name in self.replicas or name == one.name, 19403, name, one.name, self.name)
+
+    def check_limits(self, replicas: dict[str, ReplicaSpec], operation: str) -> None:
+        """The rules about all replicas together."""
+        synchronous = [one for one in replicas.values() if one.synchronous]
+        automatic = [one for one in replicas.values() if one.failover_mode == FailoverMode.AUTOMATIC]
+        self.check(len(synchronous) <= SYNCHRONOUS_MAX, 35212, operation, self.name, SYNCHRONOUS_MAX)
+        self.check(len(automatic) <= AUTOMATIC_MAX, 35213, operation, self.name, AUTOMATIC_MAX)
+
+    def add_replica(self, name: str, one: ReplicaSpec) -> None:
+        """ADD REPLICA ON."""
+        node = self.primary_member(name)
+        self.check(one.name not in self.replicas, 35282, one.name, self.name)
+        most = BASIC_REPLICAS_MAX if self.spec.basic else REPLICAS_MAX
+        self.check(len(self.replicas) < most, 35223, 1, self.name, len(self.replicas), most)
+        self.check_replica(one, "ADD REPLICA")
+        self.check_limits({**self.replicas, one.name: one}, "ADD REPLICA")
+        if one.name not in self.nodes:
+            self.nodes[one.name] = NodeState(one.name, up=False)
+        self.replicas[one.name] = one
+        self.spec.replicas = list(self.replicas.values())
+        self.write_view(node, node.view.next())
+
+    def remove_replica(self, name: str, target: str) -> None:
+        """REMOVE REPLICA ON: a replica that cannot be reached finds out when it comes back."""
+        node = self.primary_member(name)
+        self.check(target in self.replicas, 35283, target, self.name)
+        self.check(target != name, 35284, target, self.name)
+        other = self.nodes[target]
+        view = node.view.next(
+            ready=frozenset(key for key in node.view.ready if key[0] != target),
+            pending_suspend=frozenset(key for key in node.view.pending_suspend if key[0] != target),
+        )
+        self.write_view(node, view)
+        spec = self.replicas.pop(target)
+        self.spec.replicas = list(self.replicas.values())
+        if other.member:
+            other.orphan = spec
+
+    def settle_orphans(self) -> None:
+        """Removed replicas that reach the group again leave it; an old primary (NONE) knows better until it is dropped."""
+        for node in self.nodes.values():
+            if node.orphan is None or not node.up or node.role == Role.PRIMARY:
+                continue
+            if any(one.serves and one.name in self.replicas and self.linked(one.name, node.name) for one in self.nodes.values()):
+                self.log(node.name, 41096, self.name)
+                self.leave(node)
+
+    def leave(self, node: NodeState) -> None:
+        """The instance hosts no replica any more; its copies are left RESTORING."""
+        if node.connected:
+            self.disconnect(node, timed_out=False)
+        self.break_connections(node)
+        for database in list(node.databases):
+            self.unjoin(node, database)
+        self.set_role(node.name, Role.NONE, "removed")
+        node.member, node.orphan, node.offline, node.may_create_databases = False, None, False, False
+
+    def modify_replica(self, name: str, target: str, changes: dict[str, Any]) -> None:
+        """MODIFY REPLICA ON."""
+        node = self.primary_member(name)
+        self.check(target in self.replicas, 35210, target, self.name)
+        old = self.replicas[target]
+        mode = changes.get("availability_mode", old.availability_mode)
+        configuration_only = AvailabilityMode.CONFIGURATION_ONLY in (mode, old.availability_mode)
+        self.check(mode == old.availability_mode or not configuration_only, 59021, target, self.name)
+        new = replace(old, **changes)
+        self.check_replica(new, "MODIFY REPLICA")
+        replicas = {**self.replicas, target: new}
+        self.check_limits(replicas, "MODIFY REPLICA")
+        required = self.spec.required_synchronized_secondaries_to_commit
+        turns_asynchronous = old.synchronous and new.availability_mode == AvailabilityMode.ASYNCHRONOUS
+        self.check(not (turns_asynchronous and required > 0), 19530, "MODIFY REPLICA")
+        self.replicas[target] = new
+        self.spec.replicas = list(self.replicas.values())
+        self.write_view(node, node.view.next())
+
+    # --- options -------------------------------------------------------------------------------------------------------
+
+    def set_options(self, name: str, changes: dict[str, Any]) -> None:
+        """SET (option = value)."""
+        node = self.primary_member(name)
+        if "required_synchronized_secondaries_to_commit" in changes:
+            required = int(changes["required_synchronized_secondaries_to_commit"])
+            possible = len([one for one in self.replicas.values() if one.synchronous and one.name != name])
+            self.check(0 <= required <= possible, 35248, "SET", required, possible, self.name)
+        if "failure_condition_level" in changes:
+            self.check(1 <= int(changes["failure_condition_level"]) <= 5, 35228, self.name, 1, 5)
+        if "health_check_timeout_ms" in changes:
+            least = HEALTH_CHECK_TIMEOUT_MS_MIN
+            self.check(int(changes["health_check_timeout_ms"]) >= least, 35229, self.name, least)
+        for key, value in changes.items():
+            setattr(self.spec, key, value)
+        self.write_view(node, node.view.next())
+
+    def set_listener(self, name: str, listener: Listener | None) -> None:
+        """ADD, MODIFY, REMOVE LISTENER."""
+        self.primary_member(name)
+        old = self.spec.listener
+        if listener is not None:
+            self.check(1 <= len(listener.dns_name) <= 63, 19485, listener.dns_name)
+            self.check(1 <= listener.port <= 65535, 19482, listener.port)
+            if old is not None and old.dns_name.lower() != listener.dns_name.lower():
+                raise AgRefusal(19477, self.name, old.dns_name)
+        self.spec.listener = listener
+
+    # --- joining and leaving -------------------------------------------------------------------------------------------
+
+    def join(self, name: str, cluster_type: str) -> None:
+        """JOIN on a secondary."""
+        node = self.nodes[name]
+        self.check(not node.member, 41106, self.name)
+        fits = (cluster_type or ClusterType.WSFC.value).upper() == self.cluster_type.value
+        self.check(fits, 59022, cluster_type or ClusterType.WSFC.value, self.name, self.cluster_type.value)
+        primary = self._reachable_primary(node)
+        if self.cluster_type == ClusterType.WSFC:
+            self.check(name in self.replicas, 41100, self.name)
+            self.check(primary is not None, 35250)
+        self.check(primary is not None and name in self.replicas, 47106, self.name)
+        assert primary is not None
+        node.member, node.orphan, node.offline = True, None, False
+        node.view, node.has_quorum = primary.view, primary.has_quorum
+        self.log(name, 41058, self.name)
+        self.set_role(name, Role.RESOLVING, "startup")
+        for database, copy in node.databases.items():
+            if database in self.spec.databases and copy.seeding is None and not copy.joined:
+                self._rejoin(node, database)
+        self.set_role(name, Role.SECONDARY, "joining")
+        self.start_seeding()
+
+    def _rejoin(self, node: NodeState, database: str) -> None:
+        """A copy left RESTORING by an earlier membership catches up instead of being copied again."""
+        copy = node.databases[database]
+        if copy.database_state == DatabaseState.RESTORING and (self.replicas[node.name].seeding_mode == "AUTOMATIC"):
+            copy.joined, copy.suspended = True, None
+            self.set_database_state(node, database, DatabaseState.ONLINE)
+
+    def _reachable_primary(self, node: NodeState) -> NodeState | None:
+        serving = [
+            one for one in self.nodes.values() if one.serves and one.name in self.replicas and self.linked(one.name, node.name)
+        ]
+        return max(serving, key=lambda one: one.view.version, default=None)
+
+    def grant_create_database(self, name: str, grant: bool) -> None:
+        """GRANT or DENY CREATE ANY DATABASE: automatic seeding needs it on the secondary."""
+        node = self.member(name)
+        node.may_create_databases = grant
+        self.start_seeding()
+
+    def add_database(self, name: str, database: str, size_bytes: int) -> None:
+        """ADD DATABASE on the primary."""
+        node = self.primary_member(name)
+        self.check(database not in self.spec.databases, 35280, database, self.name)
+        self.check(not (self.spec.basic and len(self.spec.databases) >= BASIC_DATABASES_MAX), 35200, database, self.name, 1)
+        self.spec.databases.append(database)
+        self.ledgers.setdefault(database, Ledger())
+        node.databases[database] = DatabaseReplica(joined=True, size_bytes=size_bytes)
+        node.databases[database].fork = len(self.ledgers[database].forks) - 1
+        start = max((one.hardened for one in self.copies(database).values()), default=0)
+        for field_name in ("sent", "received", "hardened", "redone", "known_hardened"):
+            setattr(node.databases[database], field_name, start)
+        self.emit(DatabaseJoined(name, database, start))
+        self.write_view(node, node.view.next())
+        self.start_seeding()
+
+    def remove_database(self, name: str, database: str) -> None:
+        """REMOVE DATABASE on the primary: secondary copies are left RESTORING."""
+        node = self.primary_member(name)
+        self.check(database in self.spec.databases, 35281, database, self.name)
+        self.spec.databases.remove(database)
+        for commit in [one for one in self.pending if one.database == database and one.node == name]:
+            self.fail_commit(commit, 0, "The database left the availability group.")
+            self.pending.remove(commit)
+        view = node.view.next(
+            ready=frozenset(key for key in node.view.ready if key[1] != database),
+            pending_suspend=frozenset(key for key in node.view.pending_suspend if key[1] != database),
+        )
+        self.write_view(node, view)
+        for one in self.nodes.values():
+            if database in one.databases:
+                self.unjoin(one, database)
+                if one is node:
+                    self.set_database_state(one, database, DatabaseState.ONLINE)
+                    del one.databases[database]
+
+    def unjoin(self, node: NodeState, database: str) -> None:
+        """A copy leaves; on a secondary it is left RESTORING."""
+        copy = node.databases[database]
+        if copy.moving:
+            self.stop_movement(node, database)
+        was_joined, copy.joined, copy.seeding = copy.joined, False, None
+        copy.suspended = None
+        self.set_database_state(node, database, DatabaseState.RESTORING)
+        if was_joined:
+            self.emit(DatabaseLeft(node.name, database))
+
+    def start_seeding(self) -> None:
+        """Automatic seeding begins wherever a replica lacks a copy and may create databases."""
+        for node in self.nodes.values():
+            spec = self.replicas.get(node.name)
+            if spec is None or not spec.holds_data or not node.member or node.role == Role.PRIMARY:
+                continue
+            for database in self.spec.databases:
+                copy = node.databases.get(database)
+                if copy is not None and (copy.joined or copy.seeding == "SEEDING"):
+                    continue
+                copy = node.databases.setdefault(database, DatabaseReplica(database_state=DatabaseState.RESTORING))
+                if spec.seeding_mode == "AUTOMATIC":
+                    copy.seeding = "SEEDING" if node.may_create_databases else "FAILED"
+                    copy.seeding_started_s = self.now_s
+                    if not node.may_create_databases:
+                        self.log(node.name, 19506, self.name)
+
+    def seed_done(self, name: str, database: str) -> None:
+        """The last byte has arrived: the copy holds the primary's log up to now and joins."""
+        node = self.nodes[name]
+        copy, primary = node.databases.get(database), self._reachable_primary(node)
+        if copy is None or copy.seeding != "SEEDING" or primary is None or not node.connected:
+            return
+        copy.seeding = "COMPLETED"
+        self._join_copy(node, primary, database, primary.databases[database].hardened)
+
+    def _join_copy(self, node: NodeState, primary: NodeState, database: str, lsn: int) -> None:
+        copy, source = node.databases[database], primary.databases[database]
+        copy.joined, copy.fork, copy.suspended = True, source.fork, None
+        copy.sent = copy.received = copy.hardened = copy.redone = copy.known_hardened = lsn
+        copy.revert_done_s = copy.undo_lsn = None
+        self.set_database_state(node, database, DatabaseState.ONLINE)
+        self.emit(DatabaseJoined(node.name, database, lsn))
+
+    def join_database(self, name: str, database: str, restored_lsn: int | None) -> None:
+        """ALTER DATABASE ... SET HADR AVAILABILITY GROUP = on a secondary, after backups were restored WITH NORECOVERY."""
+        node = self.member(name)
+        self.check(node.role != Role.PRIMARY, 35240, database, self.name)
+        self.check(database in self.spec.databases, 41132, database, self.name)
+        copy = node.databases.setdefault(database, DatabaseReplica(database_state=DatabaseState.RESTORING))
+        self.check(not copy.joined, 41145, database, self.name)
+        primary = self._reachable_primary(node)
+        self.check(primary is not None and node.connected, 35250)
+        assert primary is not None
+        source = primary.databases[database]
+        lsn = source.backed_up if restored_lsn is None else restored_lsn
+        self.check(lsn <= source.hardened, 1412, database)
+        self.check(lsn >= min(source.backed_up, source.hardened), 1408, database, state=211)
+        self._join_copy(node, primary, database, lsn)
+
+    def unjoin_database(self, name: str, database: str) -> None:
+        """ALTER DATABASE ... SET HADR OFF on a secondary."""
+        node = self.member(name)
+        self.check(node.role != Role.PRIMARY, 35240, database, self.name)
+        copy = node.databases.get(database)
+        self.check(copy is not None and copy.joined, 35242, database)
+        self.unjoin(node, database)
+        primary = self.primary_of(node)
+        if primary is not None and primary.serves and self.linked(primary.name, name):
+            key = (name, database)
+            view = primary.view.next(ready=primary.view.ready - {key}, pending_suspend=primary.view.pending_suspend - {key})
+            self.write_view(primary, view)
+
+    def drop(self, name: str) -> None:
+        """DROP AVAILABILITY GROUP: everywhere on WSFC, on this instance only otherwise."""
+        node = self.member(name)
+        self.log(name, 41076, self.name)
+        leaving = [node]
+        if self.cluster_type == ClusterType.WSFC:
+            self.check(self.has_majority(self.part_of(name)), 41190, self.name, "DROP", "GROUP")
+            leaving = [one for one in self.nodes.values() if one.member and one.up]
+        for one in leaving:
+            was_primary = one.role == Role.PRIMARY
+            self.leave(one)
+            if was_primary:
+                for database in one.databases:
+                    self.set_database_state(one, database, DatabaseState.ONLINE)
+
+    # --- suspend and resume -------------------------------------------------------------------------------------------
+
+    def suspend(self, name: str, database: str) -> None:
+        """SET HADR SUSPEND: on a secondary only its own copy stops, on the primary every secondary's."""
+        node = self.member(name)
+        copy = node.databases.get(database)
+        self.check(copy is not None and copy.joined and node.role != Role.RESOLVING, 35239, database, self.name)
+        self.suspend_copy(node, database, SuspendReason.USER)
+
+    def resume(self, name: str, database: str) -> None:
+        """SET HADR RESUME: only where it was suspended; the primary does not resume a locally suspended secondary."""
+        node = self.member(name)
+        copy = node.databases.get(database)
+        self.check(copy is not None and copy.joined and node.role != Role.RESOLVING, 35239, database, self.name)
+        self.resume_copy(node, database)

@@ -1,0 +1,431 @@
+"""Who becomes primary: planned, automatic and forced failover, quorum loss, and the return of an old primary.
+
+Decisions where the documentation leaves room, all of them tested:
+
+* WSFC: roles follow the configuration record of the part of the cluster that has quorum; without quorum a replica is
+  RESOLVING. A forced failover to a synchronized replica of a healthy cluster is a planned one (documented).
+* EXTERNAL: FAILOVER and FORCE_FAILOVER_ALLOW_DATA_LOSS need the session context ``external_cluster`` (else Msg 47104). With a
+  manager (Pacemaker) an old primary is demoted when a newer one is known; without one it keeps the primary role, closed to
+  clients, until ALTER AVAILABILITY GROUP ... OFFLINE and SET (ROLE = SECONDARY).
+* NONE: nobody arbitrates. Forcing failover while the old primary runs leaves two primaries that both serve clients, and an old
+  primary that restarts takes the primary role again; both documented as the administrator's risk.
+* SET (ROLE = SECONDARY) on a replica in the primary role gives Msg 41104 since SQL Server 2019: take it OFFLINE first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aglab.ag.commits import CommitRules
+from aglab.ag.effects import DatabaseStateChanged, FailedOver, SplitBrainRisk
+from aglab.ag.ledger import lsn_text
+from aglab.ag.spec import ClusterType, DatabaseState, FailoverMode, OperationalState, Role, SuspendReason, SyncState
+from aglab.ag.state import NodeState, View
+
+
+class FailoverRules(CommitRules):
+    """Changes of the primary role."""
+
+    # --- becoming primary ------------------------------------------------------------------------------------------
+
+    def promote(self, node: NodeState, kind: str, exclusive: bool = True) -> None:
+        """Make a node primary: a new epoch, a new recovery fork at the end of its log."""
+        old_view = node.view
+        old = self.nodes[old_view.primary] if old_view.primary else None
+        if node.connected:
+            self.disconnect(node, timed_out=False)
+        if old is not None and old is not node and self.must_yield(old, node):
+            self.demote(old, "offline")
+        self.epochs += 1
+        names = [one for one in self.replicas if one != node.name]
+        pending = {(one, name) for one in names for name in self.spec.databases} if kind == "forced" else set()
+        kept = {key for key in old_view.pending_suspend if key[0] != node.name and key[0] in self.replicas}
+        view = View(self.epochs, 1, node.name, frozenset(), frozenset(pending | kept))
+        node.view, node.offline, node.superseded = view, False, False
+        self.newest = max(self.newest, view.version)
+        starts = {}
+        for name, copy in node.databases.items():
+            if copy.joined:
+                starts[name] = copy.hardened
+                self._open_as_primary(node, name)
+        self.set_role(node.name, Role.PRIMARY, "online")
+        self.emit(FailedOver(kind, old.name if old is not None else None, node.name, starts, exclusive))
+        for one in self.followers(node.name):
+            if one.view.version < view.version:
+                self.adopt(one, view)
+
+    def _open_as_primary(self, node: NodeState, database: str) -> None:
+        copy, ledger = node.databases[database], self.ledgers[database]
+        broken = self.unfit_to_open(node, database)
+        copy.fork = ledger.branch(copy.fork, copy.hardened)
+        copy.received = copy.sent = copy.known_hardened = copy.hardened
+        copy.recovery_lsn = copy.hardened
+        copy.suspended, copy.moving, copy.caught_up = None, False, False
+        copy.revert_done_s = copy.undo_lsn = None
+        copy.available = True
+        copy.backed_up = min(copy.backed_up, copy.hardened)
+        if broken is not None:
+            self.log(node.name, 35253, database)
+            number = 35269 if broken == DatabaseState.SUSPECT else 35268
+            self.log(node.name, number, database, lsn_text(copy.hardened))
+            self.set_database_state(node, database, broken)
+            return
+        self.set_database_state(node, database, DatabaseState.RECOVERING if copy.redone < copy.hardened else DatabaseState.ONLINE)
+
+    def unfit_to_open(self, node: NodeState, database: str) -> DatabaseState | None:
+        """A copy in the middle of its undo cannot be started as primary (documented): restore it from backups."""
+        copy = node.databases[database]
+        if copy.database_state in (DatabaseState.SUSPECT, DatabaseState.RESTORING, DatabaseState.RECOVERY_PENDING):
+            return copy.database_state
+        if copy.revert_done_s is not None:
+            return DatabaseState.SUSPECT
+        if copy.undo_lsn is not None and copy.hardened < copy.undo_lsn:
+            return DatabaseState.RESTORING
+        return None
+
+    # --- stepping down -----------------------------------------------------------------------------------------------
+
+    def must_yield(self, old: NodeState, new: NodeState) -> bool:
+        """Whether a change of primary reaches the old one and takes its role away."""
+        if old.role != Role.PRIMARY or not old.up:
+            return False
+        if self.cluster_type == ClusterType.NONE:
+            return False
+        if self.cluster_type == ClusterType.EXTERNAL and not self.managed:
+            if old.name in self.part_of(new.name):
+                old.superseded = True
+            return False
+        return old.name in self.part_of(new.name) or not self.has_majority(self.part_of(old.name))
+
+    def demote(self, node: NodeState, reason: str) -> None:
+        """The primary (or a secondary) goes to RESOLVING; its databases close."""
+        no_quorum = not node.has_quorum
+        state = OperationalState.FAILED_NO_QUORUM if no_quorum else OperationalState.OFFLINE
+        if node.connected:
+            self.disconnect(node, timed_out=False)
+        self.break_connections(node)
+        self.set_role(node.name, Role.RESOLVING, reason, state)
+
+    def become_secondary(self, node: NodeState, reason: str = "restart") -> None:
+        """Follow the primary of the node's configuration record."""
+        self.set_role(node.name, Role.SECONDARY, reason)
+        node.offline = False
+
+    # --- the cluster's reaction ----------------------------------------------------------------------------------------
+
+    def regroup(self) -> None:
+        """The cluster notices failures: quorum, the newest configuration record, roles, automatic failover."""
+        self.regroup_at_s = None
+        for part in self.parts():
+            quorum = self.has_majority(part)
+            for name in part:
+                self.nodes[name].has_quorum = quorum
+            if part & self.forced_quorum and self._natural_majority(part):
+                self.forced_quorum = set()
+        for node in self.nodes.values():
+            if node.member and not node.has_quorum and node.up and node.role in (Role.PRIMARY, Role.SECONDARY):
+                self._lose_quorum(node)
+        self.spread_views()
+        if self.cluster_type == ClusterType.WSFC or (self.cluster_type == ClusterType.EXTERNAL and self.managed):
+            for part in self.parts():
+                if self.has_majority(part):
+                    self._elect(part)
+
+    def _natural_majority(self, part: set[str]) -> bool:
+        forced, self.forced_quorum = self.forced_quorum, set()
+        natural = self.has_majority(part)
+        self.forced_quorum = forced
+        return natural
+
+    def _lose_quorum(self, node: NodeState) -> None:
+        if self.cluster_type == ClusterType.WSFC:
+            if node.role == Role.PRIMARY:
+                self.log(node.name, 19407, self.name)
+                self.log(node.name, 41091, self.name)
+                self.demote(node, "lease")
+            else:
+                self.demote(node, "cluster")
+        elif self.cluster_type == ClusterType.EXTERNAL and self.managed and node.role == Role.PRIMARY:
+            self.demote(node, "offline")
+
+    def spread_views(self) -> None:
+        """Nodes that meet compare configuration records; the newest wins."""
+        for part in self.parts():
+            members = [self.nodes[name] for name in part if self.nodes[name].member]
+            if self.cluster_type == ClusterType.NONE:
+                self._spread_by_link(members)
+                continue
+            if not members or (self.cluster_type == ClusterType.WSFC and not self.has_majority(part)):
+                continue
+            newest = max((one.view for one in members), key=lambda view: view.version)
+            for one in members:
+                if one.view.version < newest.version:
+                    self._meet(one, newest)
+
+    def _spread_by_link(self, members: list[NodeState]) -> None:
+        for one in members:
+            if one.role == Role.PRIMARY:
+                continue
+            known = [other.view for other in members if other is not one and self.linked(one.name, other.name)]
+            newest = max(known, key=lambda view: view.version, default=one.view)
+            if one.view.version < newest.version:
+                self._meet(one, newest)
+
+    def _meet(self, node: NodeState, newest: View) -> None:
+        """A node learns a newer record; a primary of an older epoch loses its role."""
+        if node.role == Role.PRIMARY and newest.epoch > node.view.epoch:
+            if self.cluster_type == ClusterType.EXTERNAL and not self.managed:
+                node.superseded = True
+                return
+            self.demote(node, "offline")
+        self.adopt(node, newest)
+
+    def _elect(self, part: set[str]) -> None:
+        """Bring the group online in a part that has a majority."""
+        members = [self.nodes[name] for name in part if self.nodes[name].member and self.nodes[name].up]
+        if not members:
+            return
+        view = max((one.view for one in members), key=lambda one: one.version)
+        if view.offline or view.primary is None or part & self.forced_quorum:
+            return
+        owner = self.nodes[view.primary]
+        if owner.up and owner.role == Role.PRIMARY and owner.name in part:
+            return
+        if owner in members and self.resumes_primary(owner):
+            self._resume_primary(owner)
+            return
+        target = self.automatic_target(members, owner, view)
+        if target is not None:
+            self.promote(target, "automatic")
+
+    def resumes_primary(self, node: NodeState) -> bool:
+        """A former primary that comes back first takes its role again."""
+        if not self.arbitrated() and node.view.version != self.newest:
+            return False  # the cluster manager knows of a newer primary that is out of reach
+        return node.member and node.role == Role.RESOLVING and node.view.primary == node.name and not node.offline
+
+    def _resume_primary(self, node: NodeState) -> None:
+        for name, copy in node.databases.items():
+            if copy.joined and copy.database_state in (DatabaseState.ONLINE, DatabaseState.RECOVERING):
+                copy.received = copy.sent = copy.hardened
+                recovering = copy.redone < copy.hardened
+                self.set_database_state(node, name, DatabaseState.RECOVERING if recovering else DatabaseState.ONLINE)
+        self.set_role(node.name, Role.PRIMARY, "online")
+
+    def automatic_target(self, members: list[NodeState], owner: NodeState, view: View) -> NodeState | None:
+        """The replica that an automatic failover goes to, if the documented conditions hold."""
+        for node in sorted(members, key=lambda one: one.name):
+            if node is owner or node.view.version != view.version or node.name not in self.replicas or node.offline:
+                continue
+            if self.failover_ready(view, node.name) and self.in_automatic_set(owner.name, node.name) and self._data_intact(node):
+                return node
+        return None
+
+    def in_automatic_set(self, owner: str, target: str) -> bool:
+        """Both replicas are set to fail over by themselves (WSFC), or the cluster manager may promote (EXTERNAL)."""
+        mine, theirs = self.spec_of(target), self.spec_of(owner)
+        if mine is None or theirs is None or not mine.holds_data:
+            return False
+        if self.cluster_type == ClusterType.WSFC:
+            modes = {mine.failover_mode, theirs.failover_mode}
+            return modes == {FailoverMode.AUTOMATIC}
+        with_witness = any(not one.holds_data for one in self.replicas.values())
+        return self.arbitrated() and (self.spec.required_synchronized_secondaries_to_commit >= 1 or with_witness)
+
+    def _data_intact(self, node: NodeState) -> bool:
+        return all(self.unfit_to_open(node, name) is None for name, copy in node.databases.items() if copy.joined)
+
+    # --- statements ------------------------------------------------------------------------------------------------------
+
+    def member(self, name: str) -> NodeState:
+        """The node of a statement; 41100 where it hosts no replica."""
+        node = self.nodes[name]
+        self.check(node.up and node.member, 41100, self.name)
+        return node
+
+    def planned_failover(self, name: str, external_cluster: bool) -> None:
+        """FAILOVER on the target."""
+        node = self.member(name)
+        self.check(node.role != Role.PRIMARY, 41122, self.name)
+        self.check(self.cluster_type != ClusterType.NONE, 47122, self.name)
+        self.check(self.cluster_type != ClusterType.EXTERNAL or external_cluster, 47104, self.name)
+        spec = self.spec_of(name)
+        self.check(spec is not None and spec.holds_data, 59021, name, self.name)
+        self.regroup()
+        self.check(node.role != Role.PRIMARY, 41122, self.name)
+        if self.cluster_type == ClusterType.WSFC:
+            self.check(self.has_majority(self.part_of(name)), 41131, self.name)
+            self.check(not self.forced_quorum & self.part_of(name), 41125, self.name)
+        self.check(self.may_fail_over(node), 41142, self.name)
+        self.promote(node, "planned")
+
+    def may_fail_over(self, node: NodeState) -> bool:
+        """The lossless promise can be kept: the record is current, and it marks every database synchronized here."""
+        view = node.view
+        primary = view.primary
+        mine, theirs = self.spec_of(node.name), self.spec_of(primary) if primary else None
+        if mine is None or theirs is None or not (mine.synchronous and theirs.synchronous):
+            return False
+        return self.failover_ready(view, node.name) and self.record_is_current(node) and self._data_intact(node)
+
+    def record_is_current(self, node: NodeState) -> bool:
+        """Whether no primary can have changed the record since this node last saw it."""
+        if self.arbitrated():
+            return self.has_majority(self.part_of(node.name))
+        primary = node.view.primary
+        if primary is not None and primary in self.part_of(node.name):
+            return True
+        fenced = primary is not None and not self.nodes[primary].up
+        enough = self.spec.required_synchronized_secondaries_to_commit >= 1
+        return fenced and enough and node.view.version == self.newest
+
+    def forced_failover(self, name: str, external_cluster: bool) -> None:
+        """FORCE_FAILOVER_ALLOW_DATA_LOSS on the target."""
+        node = self.member(name)
+        self.check(node.role != Role.PRIMARY, 41122, self.name)
+        self.check(self.cluster_type != ClusterType.EXTERNAL or external_cluster, 47104, self.name)
+        spec = self.spec_of(name)
+        self.check(spec is not None and spec.holds_data, 59021, name, self.name)
+        if self.cluster_type != ClusterType.NONE:
+            self.regroup()
+            self.check(node.role != Role.PRIMARY, 41122, self.name)
+        majority = self.has_majority(self.part_of(name))
+        if self.cluster_type == ClusterType.WSFC:
+            self.check(majority, 41131, self.name)
+            if not self.forced_quorum & self.part_of(name) and self.may_fail_over(node):
+                self.promote(node, "planned")
+                return
+        exclusive = self.force_is_exclusive(node, majority)
+        if not exclusive:
+            self.emit(SplitBrainRisk(f"forced failover to {name} while {node.view.primary} may still serve clients"))
+            if self.cluster_type == ClusterType.EXTERNAL:
+                self.forced_quorum |= self.part_of(name)
+                node.has_quorum = True
+        self.promote(node, "forced", exclusive)
+
+    def force_is_exclusive(self, node: NodeState, majority: bool) -> bool:
+        """Whether a forced failover also stops the old primary."""
+        if self.cluster_type == ClusterType.NONE:
+            return False
+        if not self.arbitrated():
+            old = node.view.primary
+            return old is None or old in self.part_of(node.name)
+        return majority and not self.forced_quorum & self.part_of(node.name)
+
+    def take_offline(self, name: str) -> None:
+        """OFFLINE: the group (WSFC) or this replica (EXTERNAL, NONE) goes to RESOLVING."""
+        node = self.member(name)
+        if self.cluster_type == ClusterType.WSFC:
+            self.check(node.role == Role.PRIMARY, 41140, self.name)
+            self.check(self.store_writable(name), 41150, self.name)
+            self.check(self._all_synchronized(node), 19416, self.name)
+            self.write_view(node, node.view.next(offline=True))
+            for one in self.nodes.values():
+                if one.member and one.up and one.view.offline:
+                    self.demote(one, "offline")
+            return
+        node.offline = True
+        if node.role != Role.RESOLVING:
+            self.demote(node, "offline")
+
+    def _all_synchronized(self, primary: NodeState) -> bool:
+        if not self.spec_of(primary.name) or not self.spec_of(primary.name).synchronous:  # type: ignore[union-attr]
+            return True
+        partners = self.expected_partners(primary.name)
+        return all((one, name) in primary.view.ready for one in partners for name in self.spec.databases)
+
+    def set_role_secondary(self, name: str) -> None:
+        """SET (ROLE = SECONDARY): what a cluster manager or the documented manual procedure says to an old primary."""
+        node = self.member(name)
+        self.check(self.cluster_type != ClusterType.WSFC, 41190, self.name, "ALTER", "SET ROLE")
+        self.check(node.role != Role.PRIMARY, 41104, self.name)
+        node.offline = False
+        self.spread_views()
+        if node.role == Role.RESOLVING:
+            self.become_secondary(node, "joining")
+
+    def force_quorum(self, name: str) -> None:
+        """The Windows cluster is started with /forcequorum: this part has quorum, whatever its size."""
+        if self.cluster_type != ClusterType.WSFC or not self.nodes[name].up:
+            return
+        part = self.part_of(name)
+        if self.has_majority(part):
+            return
+        self.forced_quorum = set(part)
+        for one in part:
+            self.nodes[one].has_quorum = True
+        if any(one.serves and one.name not in part for one in self.nodes.values()):
+            self.emit(SplitBrainRisk(f"quorum forced on {name} while the other part of the cluster serves clients"))
+        self.emit(SplitBrainRisk(f"quorum forced on {name}"))
+
+    # --- following ----------------------------------------------------------------------------------------------------------
+
+    def settle_roles(self) -> None:
+        """Replicas in RESOLVING follow a primary where they know one; pending suspensions are carried out."""
+        for node in self.nodes.values():
+            if not node.up or not node.member:
+                continue
+            if node.role == Role.RESOLVING and self.may_follow(node):
+                self.become_secondary(node)
+            if node.role == Role.SECONDARY:
+                self._suspend_pending(node)
+
+    def may_follow(self, node: NodeState) -> bool:
+        """A replica without a role becomes secondary when it knows a primary other than itself."""
+        if node.offline or node.view.offline or node.view.primary is None or node.name not in self.replicas:
+            return False
+        if self.cluster_type == ClusterType.WSFC and not node.has_quorum:
+            return False
+        return node.view.primary != node.name
+
+    def _suspend_pending(self, node: NodeState) -> None:
+        mine = [key for key in node.view.pending_suspend if key[0] == node.name]
+        if not mine:
+            return
+        primary = self.primary_of(node)
+        if primary is None or not primary.serves or not self.linked(primary.name, node.name):
+            return
+        for _, database in mine:
+            if database in node.databases and node.databases[database].joined:
+                self.suspend_copy(node, database, SuspendReason.PARTNER)
+        view = primary.view.next(pending_suspend=primary.view.pending_suspend - set(mine))
+        if not self.write_view(primary, view):
+            node.view = replace(node.view, pending_suspend=node.view.pending_suspend - set(mine))
+
+    def health_fault(self, name: str, level: int) -> None:
+        """FAILURE_CONDITION_LEVEL: a fault at or below the configured level takes the primary down for the cluster."""
+        node = self.nodes[name]
+        if level > self.spec.failure_condition_level or not node.serves or self.cluster_type == ClusterType.NONE:
+            return
+        if self.cluster_type == ClusterType.EXTERNAL and not self.managed:
+            return
+        self.fail_over_from(node)
+
+    def fail_over_from(self, node: NodeState) -> None:
+        """The cluster moves the group away from a sick primary if it can; else it restarts it in place."""
+        part = self.part_of(node.name)
+        if not self.has_majority(part):
+            return
+        members = [self.nodes[name] for name in part if self.nodes[name].member and self.nodes[name] is not node]
+        self.spread_views()
+        target = self.automatic_target(members, node, node.view)
+        self.demote(node, "offline")
+        if target is not None:
+            self.promote(target, "automatic")
+        else:
+            self._resume_primary(node)
+
+    def database_fault(self, name: str, database: str, state: DatabaseState) -> None:
+        """A database leaves ONLINE; DB_FAILOVER = ON takes that for a failure of the primary."""
+        node = self.nodes[name]
+        copy = node.databases.get(database)
+        if copy is None or not node.up:
+            return
+        if copy.database_state != state:
+            self.emit(DatabaseStateChanged(name, database, copy.database_state, state))
+            copy.database_state = state
+        if state == DatabaseState.SUSPECT and node.role == Role.SECONDARY:
+            copy.sync_state = SyncState.NOT_SYNCHRONIZING
+            self.suspend_copy(node, database, SuspendReason.REDO)
+        if state != DatabaseState.ONLINE and node.serves and self.spec.db_failover and self.cluster_type != ClusterType.NONE:
+            self.fail_over_from(node)
