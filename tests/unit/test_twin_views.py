@@ -6,6 +6,7 @@ import pytest
 
 from aglab.core.errors import UsageError
 from aglab.tsql import Change, Command, Host, Message, TsqlError, Wait
+from aglab.tsql.catalog import registry
 from aglab.twin import views_hadr, views_server
 from aglab.twin.cluster import Cluster, checked_port_base
 
@@ -115,6 +116,20 @@ def test_unknown_views_are_left_to_the_interpreter(cluster):
     assert cluster.nodes["sql1"].view_rows("sys.nosuch", (), None) is None
     for view in (*views_server.VIEWS, *views_hadr.VIEWS, *views_hadr.EMPTY):
         assert cluster.nodes["sql1"].view_rows(view, (), None) is not None
+
+
+def test_rows_fit_the_catalogues_columns(cluster):
+    """Every row of every view has only columns that the catalogue declares, and a value where NULL is not allowed."""
+    registry.load()
+    node = cluster.nodes["sql1"]
+    for name in (*views_server.VIEWS, *views_hadr.VIEWS, *views_hadr.EMPTY):
+        schema, _, bare = name.partition(".")
+        view = registry.VIEWS[schema, bare]
+        arguments = tuple("OLTP" if "nvarchar" in str(kind) else None for kind in view.parameters or ())
+        arguments = (node.instance.database("OLTP").id,) if name == "sys.dm_db_log_stats" else arguments
+        for row in node.view_rows(name, arguments, None):
+            assert {key.lower() for key in row} <= set(view.names), name
+            assert not [column.name for column in view.columns if not column.nullable and row.get(column.name) is None], name
 
 
 def test_log_reuse_wait_names_who_needs_the_log(cluster):

@@ -107,7 +107,15 @@ class Node(Requests):
         if not first:
             self.cluster.plant.node_restarted(self.name)
         settings.apply_all(self)
+        self._note_membership()
         self.accepting = True
+
+    def _note_membership(self) -> None:
+        """sys.databases shows which replica and group database a database is."""
+        database, group = self.instance.database(self.database_name), self.cluster.group
+        if database is not None and group is not None:
+            database.options["replica_id"] = group.replica_id(self.name)
+            database.options["group_database_id"] = group.database_id
 
     def restart(self, startup_options: list[str] | None = None, caller: Session | None = None) -> None:
         """Stop and start the instance; every client but the caller is dropped now, the caller after its answer.
@@ -199,7 +207,7 @@ class Node(Requests):
     def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
         """See :class:`aglab.tsql.Host`."""
         if view == "sys.databases":
-            self._note_log_reuse()  # the row itself is the catalogue's
+            self.note_log_reuse()  # the row itself is the catalogue's
         rows = views_server.rows(self, view, arguments)
         if rows is None:
             rows = views_hadr.rows(self, view)
@@ -207,7 +215,7 @@ class Node(Requests):
             rows = self.errorlog.rows(arguments)
         return rows
 
-    def _note_log_reuse(self) -> None:
+    def note_log_reuse(self) -> None:
         """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
         database = self.instance.database(self.database_name)
         gauges = self.cluster.plant.gauges(self.name)

@@ -45,6 +45,12 @@ def availability_groups(node: Node, group: Group) -> Iterable[Row]:
     }
 
 
+def availability_groups_cluster(node: Node, group: Group) -> Iterable[Row]:
+    """sys.availability_groups_cluster: the eight columns that the cluster stores"""
+    for row in availability_groups(node, group):
+        yield dict(list(row.items())[:8])
+
+
 def availability_replicas(node: Node, group: Group) -> Iterable[Row]:
     """sys.availability_replicas"""
     made = av.time_at(EPOCH, group.since_s)
@@ -250,10 +256,10 @@ def hadr_cluster(node: Node, group: Group) -> Iterable[Row]:
     """sys.dm_hadr_cluster: one row without a Windows cluster"""
     yield {
         "cluster_name": "",
-        "quorum_type": None,
-        "quorum_type_desc": None,
-        "quorum_state": None,
-        "quorum_state_desc": None,
+        "quorum_type": 4,
+        "quorum_type_desc": "UNKNOWN_QUORUM",
+        "quorum_state": 0,
+        "quorum_state_desc": "UNKNOWN_QUORUM_STATE",
     }
 
 
@@ -264,7 +270,7 @@ def name_id_map(node: Node, group: Group) -> Iterable[Row]:
 
 VIEWS = {
     "sys.availability_groups": availability_groups,
-    "sys.availability_groups_cluster": availability_groups,
+    "sys.availability_groups_cluster": availability_groups_cluster,
     "sys.availability_replicas": availability_replicas,
     "sys.availability_databases_cluster": availability_databases_cluster,
     "sys.dm_hadr_availability_group_states": group_states,

@@ -10,6 +10,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from aglab.twin import views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.views_counters import performance_counters
 
@@ -182,6 +183,9 @@ def sys_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         "socket_count": cpu.sockets,
         "cores_per_socket": cpu.cores_per_socket,
         "numa_node_count": cpu.sockets,
+        "process_kernel_time_ms": 0,
+        "process_user_time_ms": int(node.totals().get("cpu_ms", 0.0)),
+        "process_physical_affinity": "{{0," + f"{(1 << min(cpu.threads, 64)) - 1:x}" + "}}",
         "container_type": 0,
         "container_type_desc": "NONE",
     }
@@ -195,6 +199,9 @@ def sys_memory(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         "available_physical_memory_kb": max(0, kb - node.memory_mb() * 1024),
         "total_page_file_kb": kb,
         "available_page_file_kb": max(0, kb - node.memory_mb() * 1024),
+        "system_cache_kb": 0,
+        "kernel_paged_pool_kb": 0,
+        "kernel_nonpaged_pool_kb": 0,
         "system_memory_state_desc": "Available physical memory is high",
         "system_high_memory_signal_state": True,
         "system_low_memory_signal_state": False,
@@ -261,6 +268,7 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.dm_os_host_info": host_info,
     "sys.dm_tcp_listener_states": tcp_listeners,
     "sys.dm_db_log_space_usage": log_space,
+    **views_more.VIEWS,
 }
 
 

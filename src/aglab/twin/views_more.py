@@ -1,0 +1,214 @@
+"""Rows of further server views: schedulers, memory, waiting tasks, log statistics, endpoints, Resource Governor's defaults.
+
+Column names follow "System dynamic management views" and "System catalog views" (SQL Server documentation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from aglab.twin import availability as av
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+Row = dict[str, Any]
+
+
+def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_schedulers: one for each logical processor; what runs now is the sessions' work"""
+    cpu = node.profile.cpu
+    busy = sum(1 for one in node.clients.values() if one.task is not None and one.task.state == "ready")
+    for number in range(cpu.threads):
+        tasks = busy // cpu.threads + (number < busy % cpu.threads)
+        yield {
+            "scheduler_address": (0x7F0000000000 + number * 0x160).to_bytes(8, "big"),
+            "parent_node_id": number * cpu.sockets // cpu.threads,
+            "scheduler_id": number,
+            "cpu_id": number,
+            "status": "VISIBLE ONLINE",
+            "is_online": True,
+            "is_idle": tasks == 0,
+            "preemptive_switches_count": 0,
+            "context_switches_count": 0,
+            "idle_switches_count": 0,
+            "current_tasks_count": tasks,
+            "runnable_tasks_count": max(0, tasks - 1),
+            "current_workers_count": tasks + 1,
+            "active_workers_count": tasks,
+            "work_queue_count": 0,
+            "pending_disk_io_count": 0,
+            "load_factor": tasks,
+            "yield_count": 0,
+        }
+
+
+def process_memory(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_process_memory"""
+    kb = node.memory_mb() * 1024
+    yield {
+        "physical_memory_in_use_kb": kb,
+        "large_page_allocations_kb": 0,
+        "locked_page_allocations_kb": 0,
+        "total_virtual_address_space_kb": 137438953344,
+        "virtual_address_space_reserved_kb": kb,
+        "virtual_address_space_committed_kb": kb,
+        "virtual_address_space_available_kb": 137438953344 - kb,
+        "page_fault_count": 0,
+        "memory_utilization_percentage": 100,
+        "available_commit_limit_kb": int(node.profile.memory.installed_mb * 1024),
+        "process_physical_memory_low": False,
+        "process_virtual_memory_low": False,
+    }
+
+
+def waiting_tasks(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_os_waiting_tasks: user sessions that wait now"""
+    for client in node.clients.values():
+        session = client.session
+        if session.wait_type:
+            yield {
+                "waiting_task_address": (0x7F1000000000 + session.spid).to_bytes(8, "big"),
+                "session_id": session.spid,
+                "exec_context_id": 0,
+                "wait_duration_ms": int((node.now_s() - session.wait_started_s) * 1000),
+                "wait_type": session.wait_type,
+                "blocking_session_id": session.blocked_by or None,
+                "resource_description": session.wait_resource or None,
+            }
+
+
+def log_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.dm_db_log_stats(database_id)"""
+    wanted = arguments[0] if arguments else None
+    database = next((one for one in node.instance.databases.values() if one.id == wanted), None)
+    if database is None:
+        return
+    main = database.name == node.database_name
+    gauges = node.cluster.plant.gauges(node.name) if main else {}
+    total_mb = sum(one.size for one in database.files if one.type == 1) / 128
+    yield {
+        "database_id": database.id,
+        "recovery_model": {1: "FULL", 2: "BULK_LOGGED", 3: "SIMPLE"}[database.options["recovery_model"]],
+        "current_vlf_size_mb": av.VLF_BYTES / 1048576 if main else 2.0,
+        "total_vlf_count": max(1, int(total_mb * 1048576 // av.VLF_BYTES)) if main else 4,
+        "total_log_size_mb": total_mb,
+        "active_vlf_count": max(1, int(gauges.get("log_used_kb", 0.0) * 1024 // av.VLF_BYTES) + 1),
+        "active_log_size_mb": gauges.get("log_used_kb", 0.0) / 1024,
+        "log_truncation_holdup_reason": _holdup(node, database),
+        "log_since_last_checkpoint_mb": gauges.get("log_since_checkpoint_kb", 0.0) / 1024,
+        "log_recovery_size_mb": gauges.get("log_since_checkpoint_kb", 0.0) / 1024,
+        "log_since_last_log_backup_mb": max(0.0, gauges.get("lsn_end", 0.0) - gauges.get("lsn_backup", 0.0)) / 1048576,
+    }
+
+
+def _holdup(node: Node, database: Any) -> str:
+    node.note_log_reuse()
+    names = {0: "NOTHING", 1: "CHECKPOINT", 2: "LOG_BACKUP", 9: "AVAILABILITY_REPLICA", 13: "OLDEST_PAGE"}
+    return names.get(database.options["log_reuse_wait"], "NOTHING")
+
+
+def mirroring_endpoints(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.database_mirroring_endpoints"""
+    if node.cluster.group is not None:
+        yield {
+            "name": "Hadr_endpoint",
+            "endpoint_id": 65536,
+            "principal_id": 1,
+            "protocol": 2,
+            "protocol_desc": "TCP",
+            "type": 4,
+            "type_desc": "DATABASE_MIRRORING",
+            "state": 0,
+            "state_desc": "STARTED",
+            "is_admin_endpoint": False,
+            "role": 3,
+            "role_desc": "ALL",
+            "is_encryption_enabled": True,
+            "connection_auth": 4,
+            "connection_auth_desc": "CERTIFICATE",
+            "certificate_id": 256,
+            "encryption_algorithm": 2,
+            "encryption_algorithm_desc": "AES",
+        }
+
+
+def tcp_endpoints(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.tcp_endpoints"""
+    made = [("TSQL Default TCP", 4, 2, "TSQL", node.port)]
+    made += [("Hadr_endpoint", 65536, 4, "DATABASE_MIRRORING", 5022)] if node.cluster.group is not None else []
+    for name, number, kind, text, port in made:
+        yield {
+            "name": name,
+            "endpoint_id": number,
+            "principal_id": 1,
+            "protocol": 2,
+            "protocol_desc": "TCP",
+            "type": kind,
+            "type_desc": text,
+            "state": 0,
+            "state_desc": "STARTED",
+            "is_admin_endpoint": False,
+            "port": port,
+            "is_dynamic_port": False,
+            "ip_address": None,
+        }
+
+
+def is_primary(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.fn_hadr_is_primary_replica(database): NULL for a database outside the group"""
+    name = str(arguments[0]) if arguments and arguments[0] is not None else ""
+    group = node.cluster.group
+    yield {"value": (node.name == group.primary) if group is not None and node.cluster.replicates(name) else None}
+
+
+def resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.resource_governor_resource_pools: the two that are always there"""
+    for number, name in ((1, "internal"), (2, "default")):
+        limits = dict.fromkeys(("min_cpu_percent", "min_memory_percent", "min_iops_per_volume", "max_iops_per_volume"), 0)
+        full = dict.fromkeys(("max_cpu_percent", "max_memory_percent", "cap_cpu_percent"), 100)
+        yield {"pool_id": number, "name": name, **limits, **full}
+
+
+def workload_groups(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.resource_governor_workload_groups: the two that are always there"""
+    for number, name in ((1, "internal"), (2, "default")):
+        yield {
+            "group_id": number,
+            "name": name,
+            "importance": "Medium",
+            "request_max_memory_grant_percent": 25,
+            "request_max_cpu_time_sec": 0,
+            "request_memory_grant_timeout_sec": 0,
+            "max_dop": 0,
+            "group_max_requests": 0,
+            "pool_id": number,
+            "external_pool_id": 2,
+            "request_max_memory_grant_percent_numeric": 25.0,
+        }
+
+
+def resource_governor(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.resource_governor_configuration"""
+    yield {"classifier_function_id": 0, "is_enabled": False, "max_outstanding_io_per_volume": 0}
+
+
+def nothing(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
+    """A view that has no rows on this kind of cluster"""
+    return ()
+
+
+VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
+    "sys.dm_os_schedulers": schedulers,
+    "sys.dm_os_process_memory": process_memory,
+    "sys.dm_os_waiting_tasks": waiting_tasks,
+    "sys.dm_db_log_stats": log_stats,
+    "sys.database_mirroring_endpoints": mirroring_endpoints,
+    "sys.tcp_endpoints": tcp_endpoints,
+    "sys.fn_hadr_is_primary_replica": is_primary,
+    "sys.resource_governor_resource_pools": resource_pools,
+    "sys.resource_governor_workload_groups": workload_groups,
+    "sys.resource_governor_configuration": resource_governor,
+    "sys.dm_hadr_availability_replica_cluster_nodes": nothing,
+}
