@@ -45,6 +45,8 @@ _BM = "SQLServer:Buffer Manager"
 _GS = "SQLServer:General Statistics"
 _MM = "SQLServer:Memory Manager"
 _LOCKS = "SQLServer:Locks"
+_POOL = "SQLServer:Resource Pool Stats"
+CPU_BASE = 1_000_000  # a ratio's base: a share of processor time in millionths
 _LOG_FLUSH_WAITS = "Log Flush Waits/sec"
 
 
@@ -123,6 +125,10 @@ def _server_rows(node: Node, totals: dict[str, float]) -> Iterator[Row]:
     yield _BM, "Buffer cache hit ratio base", "", lookups, FRACTION_BASE
     yield _BM, "Target pages", "", node.memory_mb() * 128, VALUE
     yield _MM, "Target Server Memory (KB)", "", node.memory_mb() * 1024, VALUE
+    cpu = node.cluster.plant.gauges(node.name).get("cpu_percent", 0.0)
+    for pool, percent in (("default", cpu), ("internal", 0.0)):
+        yield _POOL, "CPU usage %", pool, round(percent * CPU_BASE / 100), FRACTION
+        yield _POOL, "CPU usage % base", pool, CPU_BASE, FRACTION_BASE
     yield _MM, "Total Server Memory (KB)", "", node.memory_mb() * 1024, VALUE
 
 
