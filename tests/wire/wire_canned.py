@@ -72,7 +72,8 @@ VARIANTS: list[Any] = [
 class Session:
     """Prepared handles and the rows that came by bulk load."""
 
-    def __init__(self) -> None:
+    def __init__(self, conn: Any = None) -> None:
+        self.conn = conn
         self.handles: dict[int, str] = {}
         self.loaded: list[tuple[Any, ...]] = []
         self.log: list[Any] = []
@@ -124,8 +125,16 @@ def _batch(session: Session, text: str) -> Iterator[Any] | None:
         return iter([*one("a", t.INT, 1), Done(7, "UPDATE"), *one("b", t.nvarchar(10), "two")])
     if upper == "HALF":
         return iter([*one("a", t.INT, 1), Message(8134, 16, 1, "Divide by zero error encountered.", 2), Done()])
+    if upper == "WHOAMI":
+        return _whoami(session)
+    if upper == "RESETS":
+        return one("n", t.INT, sum(request.reset for request in session.log))
+    if upper == "KINDS":
+        return one("k", t.nvarchar(), " ".join(getattr(r, "kind", type(r).__name__) for r in session.log))
     if upper == "LOADED":
         return one("n", t.INT, len(session.loaded))
+    if upper.startswith("SP_DATATYPE_INFO"):
+        return _datatype_info(int(words[1].split(",")[0]))
     if "SP_TABLECOLLATIONS_100" in upper:
         return _bulk_metadata()
     if "SERVERPROPERTY('PRODUCTVERSION')" in upper:
@@ -149,6 +158,15 @@ def _variants() -> Iterator[Any]:
     yield Columns((Column("i", t.INT), Column("v", t.SQL_VARIANT)))
     yield Rows(list(enumerate(VARIANTS)))
     yield Done(len(VARIANTS), "SELECT")
+
+
+def _whoami(session: Session) -> Iterator[Any]:
+    login = session.conn.login
+    names = ["user", "database", "app", "server", "encrypted", "read_only", "version"]
+    yield Columns(tuple(Column(n, t.nvarchar(200)) for n in names))
+    texts = (login.user, login.database, login.app, login.server, session.conn.encrypted, login.read_only_intent)
+    yield Rows([(*map(str, texts), f"{login.tds_version:08X}")])
+    yield Done(1, "SELECT")
 
 
 def _bulk_metadata() -> Iterator[Any]:
@@ -186,10 +204,10 @@ def _echo(params: list[Any]) -> Iterator[Any]:
 
 
 def _rpc(session: Session, call: Rpc) -> Iterator[Any]:
-    name = call.name.lower().removeprefix("sys.")
+    name = call.name.lower().replace("[", "").replace("]", "").removeprefix("sys.")
     values = list(call.params)
     if name == "sp_executesql":
-        if values[0].value.strip().upper() == "ERROR":
+        if values[0].value.strip().upper().startswith("ERROR"):
             yield Message(8134, 16, 1, "Divide by zero error encountered.")
             yield Done()
             yield ReturnStatus(8134)
@@ -217,10 +235,18 @@ def _rpc(session: Session, call: Rpc) -> Iterator[Any]:
     if name in ("sp_unprepare", "sp_reset_connection"):
         return
     if name.startswith("sp_datatype_info"):
-        yield Columns((Column("TYPE_NAME", t.SYSNAME), Column("DATA_TYPE", t.SMALLINT)))
-        yield Done(0, "SELECT")
+        yield from _datatype_info(values[0].value if values else 0)
         return
     yield Message(2812, 16, 62, f"Could not find stored procedure '{call.name}'.")
+
+
+def _datatype_info(code: int) -> Iterator[Any]:
+    """The sizes that pyodbc asks for before it binds text and bytes."""
+    names = {12: ("varchar", 8000), -9: ("nvarchar", 4000), -3: ("varbinary", 8000), 93: ("datetime2", 27)}
+    name, size = names.get(code, ("int", 10))
+    yield Columns((Column("TYPE_NAME", t.SYSNAME), Column("DATA_TYPE", t.SMALLINT), Column("PRECISION", t.INT)))
+    yield Rows([(name, code, size)])
+    yield Done(1, "SELECT")
 
 
 def _statement(session: Session, handle: int, params: list[Any]) -> Iterator[Any]:
@@ -228,7 +254,7 @@ def _statement(session: Session, handle: int, params: list[Any]) -> Iterator[Any
     if text.startswith("INSERT"):
         session.loaded.append(tuple(p.value for p in params))
         yield Done(1, "INSERT")
-    elif text == "ERROR":
+    elif text.startswith("ERROR"):
         yield Message(8134, 16, 1, "Divide by zero error encountered.")
         yield Done()
     else:

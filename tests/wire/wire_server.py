@@ -34,8 +34,9 @@ class WireServer:
     def __init__(self, directory: Path, route_to: int = 0, **settings: Any) -> None:
         made = self_signed_certificate(["localhost", "127.0.0.1", "sql1"])
         certificate, key = directory / "c.pem", directory / "k.pem"
-        certificate.write_bytes(made.certificate_pem)
-        key.write_bytes(made.key_pem)
+        if not certificate.exists():
+            certificate.write_bytes(made.certificate_pem)
+            key.write_bytes(made.key_pem)
         self.certificate = certificate
         settings.setdefault("tls_context", server_context(certificate, key))
         settings.setdefault("strict_context", server_context(certificate, key, strict=True))
@@ -77,7 +78,7 @@ class WireServer:
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         conn = ServerConnection(self.config, spid=51 + len(self.sessions))
-        session = Session()
+        session = Session(conn)
         self.sessions.append(session)
         queue: asyncio.Queue[Any] = asyncio.Queue()
         worker = asyncio.create_task(self._work(conn, session, queue, writer))
@@ -157,13 +158,16 @@ class WireServer:
 
 
 def main() -> None:
-    """Serve in a process of its own until stdin closes (for clients that hold the interpreter lock while they wait)."""
-    with WireServer(Path(sys.argv[1])) as server:
-        print(server.port, flush=True)
+    """Serve in a process of its own until stdin closes: some clients hold the interpreter lock while they wait.
+
+    Prints two ports (the second routes read-only clients to the first) and the certificate's path.
+    """
+    directory = Path(sys.argv[1])
+    with WireServer(directory) as server, WireServer(directory, route_to=server.port) as listener:
+        print(server.port, listener.port, flush=True)
         sys.stdin.read()
-        for session in server.sessions:
-            for request in session.log:
-                print(repr(request)[: int(sys.argv[2]) if len(sys.argv) > 2 else 500], file=sys.stderr)
+        for error in server.failures + listener.failures:
+            print(repr(error), flush=True)
 
 
 if __name__ == "__main__":
