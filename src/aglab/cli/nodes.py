@@ -134,15 +134,13 @@ def status(as_json: shell.Json = False) -> int:
 def _roles_now(twin: Any) -> dict[str, str]:
     """Roles as the nodes themselves report them; a failover since the start changes them."""
     roles = {}
+    query = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
     for node in twin.nodes:
-        try:
-            with _connection(twin, node.name) as connection:
-                query = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
-                found = connection.run(query).tables
-                if found and len(found[0]):
-                    roles[node.name] = str(found[0].iat[0, 0])
-        except AglabError as error:
-            roles[node.name] = f"does not answer: {error}"
+        # a node that does not answer keeps the role it began with
+        with contextlib.suppress(AglabError), _connection(twin, node.name) as connection:
+            found = connection.run(query).tables
+            if found and len(found[0]):
+                roles[node.name] = str(found[0].iat[0, 0])
     return roles
 
 

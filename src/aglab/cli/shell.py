@@ -222,6 +222,8 @@ def guarded(call: Callable[[], Any], debug: bool, as_json: bool) -> int:
     try:
         with _termination():
             result = call()
+        if result == INTERRUPTED:  # the argument parser turned Ctrl-C into this code and said nothing
+            raise KeyboardInterrupt
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except SystemExit as leaving:

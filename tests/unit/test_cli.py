@@ -1,0 +1,231 @@
+"""Every command answers in words and in JSON, with the right exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_help import run
+
+from aglab import __version__
+from aglab.lab import lab_slugs
+from aglab.record import Run
+
+COMMANDS = (
+    "demo", "simulate", "sweep", "bench", "check", "up", "status", "down", "sql", "doctor", "bundle",
+    "lab", "lab list", "lab show", "lab run", "class summary", "published list", "published show", "published score",
+    "profile list", "profile show", "profile measure",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(capsys, command):
+    """Help says what a command does, and every command takes --json."""
+    said = run(capsys, *command.split(), "--help")
+    assert said.code == 0
+    assert "--json" in said.out
+
+
+def test_version_and_no_arguments(capsys):
+    """--version prints the version; without arguments there is help and exit code 2."""
+    assert run(capsys, "--version").out.strip() == f"aglab {__version__}"
+    said = run(capsys)
+    assert "Usage: aglab" in said.out + said.err
+    assert said.code == 2
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """One real demo, shared."""
+    from aglab.cli import main
+
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    assert main(["demo", "--json", "--out", str(folder)]) == 0
+    return folder, json.loads((folder / "demo.json").read_text(encoding="utf-8"))
+
+
+def test_demo_has_the_promised_shape(demo):
+    """The JSON of the demo: comparison rows, counts, runs, a figure, seconds."""
+    _, found = demo
+    assert {"published", "constants", "rows_fitted", "runs", "figure", "seconds"} <= set(found)
+    keys = {"id", "paper", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason"}
+    assert all(keys <= set(row) for row in found["published"])
+    assert len(found["published"]) == 24
+    assert found["label"] == "SIMULATED, profile hpe-dl380-gen9-ssd"
+
+
+def test_demo_saves_runs_that_load_and_a_page_that_stands_alone(demo):
+    """Every run named can be loaded; the page asks no other host for anything."""
+    folder, found = demo
+    assert len(found["runs"]) == 6
+    for path in found["runs"].values():
+        assert Run.load(path).series("Transactions/sec").mean() > 0
+    page = (folder / "demo.html").read_text(encoding="utf-8")
+    assert 'src="http' not in page
+    assert "SIMULATED" in page
+
+
+def test_demo_prints_what_it_found(capsys, demo, monkeypatch, tmp_path):
+    """The table, the counts, the costs, where things lie, and that inputs were changed."""
+    import aglab.published
+    from aglab.published import demo as real
+
+    runs = {name: Run.load(path) for name, path in demo[1]["runs"].items()}
+    result = {**demo[1], "runs": runs, "settings": {"k": 500}}
+    monkeypatch.setattr(aglab.published, "demo", lambda **_: dict(result))
+    said = run(capsys, "demo", "--set", "k=500", "--out", tmp_path / "x")
+    assert callable(real)
+    assert said.code == 0, said.err
+    for words in ("Table 6", "predicted", "constants were fitted on", "recovery", "Inputs changed: k=500", str(tmp_path / "x")):
+        assert words in said.out
+
+
+def test_labs_are_listed_and_shown(capsys):
+    """The list names every lab; a lab shows its question and its T-SQL."""
+    assert [lab["slug"] for lab in run(capsys, "lab", "list", "--json").json["labs"]] == lab_slugs()
+    assert "16-checkpoint-throttle" in run(capsys, "lab", "list").out
+    shown = run(capsys, "lab", "show", "16-checkpoint-throttle", "--json").json
+    assert any("TARGET_RECOVERY_TIME" in text for text in shown["steps"].values())
+    assert "01_which_checkpoint.sql" in run(capsys, "lab", "show", "16-checkpoint-throttle").out
+
+
+def test_published_numbers_are_listed_shown_and_scored(capsys):
+    """Tables are named, a table is printed as it stands, the score has roles and medians."""
+    listed = run(capsys, "published", "list", "--json").json["tables"]
+    assert {"paper": "000", "table": "Table 6"}.items() <= next(t for t in listed if t["table"] == "Table 6").items()
+    assert "Table 6" in run(capsys, "published", "list", "--paper", "000").out
+    shown = run(capsys, "published", "show", "Table 6", "--json").json["rows"]
+    assert "hpe380-t6-tps-k750-avg" in [row["id"] for row in shown]
+    assert "99,149" in run(capsys, "published", "show", "table 6").out
+    scored = run(capsys, "published", "score", "--paper", "000", "--json").json
+    assert {"rows", "fitted_constants", "median_abs_error_pct"} <= set(scored)
+    assert scored["rows"]
+
+
+def test_profiles_are_listed_and_shown(capsys):
+    """A profile prints every value with its tag."""
+    names = [p["name"] for p in run(capsys, "profile", "list", "--json").json["profiles"]]
+    assert "hpe-dl380-gen9-ssd" in names
+    assert "laptop-generic" in run(capsys, "profile", "list").out
+    rows = run(capsys, "profile", "show", "laptop-generic", "--json").json["rows"]
+    assert all({"key", "value", "unit", "tag"} <= set(row) for row in rows)
+    assert "cpu.cores_per_socket" in run(capsys, "profile", "show", "laptop-generic").out
+
+
+def test_simulate_runs_a_scenario_file(capsys, tmp_path):
+    """A scenario file gives summary, events, warnings, provenance and a saved run; --set goes on top of the file."""
+    file = tmp_path / "two.toml"
+    file.write_text(
+        'profile = "laptop-generic"\n[settings]\nduration_s = 20\nwarmup_s = 5\n[ag]\nreplicas = 2\n', encoding="utf-8"
+    )
+    found = run(capsys, "simulate", file, "--out", tmp_path / "run", "--set", "users=3", "--json").json
+    assert {"summary", "events", "warnings", "provenance", "out"} <= set(found)
+    assert set(found["summary"]) == {"sql1", "sql2"}
+    assert Run.load(tmp_path / "run").provenance["profile"] == "laptop-generic"
+    said = run(capsys, "simulate", file)
+    assert said.code == 0
+    assert "SIMULATED, profile laptop-generic" in said.out
+
+
+def test_sweep_gives_a_row_for_each_point(capsys):
+    """Two values of k give two rows with averages."""
+    found = run(capsys, "sweep", "16-checkpoint-throttle", "--over", "k=250:750:2", "--seconds", "30", "--json").json
+    assert [row["k"] for row in found["rows"]] == [250, 750]
+    assert all("transactions_per_s.avg" in row for row in found["rows"])
+
+
+def test_status_and_down_without_nodes(capsys):
+    """Nothing runs: both say so and succeed, status with an empty list of nodes."""
+    assert run(capsys, "status", "--json").json["nodes"] == []
+    assert "aglab up" in run(capsys, "status").out
+    assert run(capsys, "down", "--json").json == {"ended": False}
+    assert "No nodes" in run(capsys, "down").out
+
+
+def test_doctor_looks_and_says_what_to_do(capsys, monkeypatch):
+    """Findings and modes in JSON; what is missing has a remedy and exit code 3."""
+    import aglab.live
+
+    found = run(capsys, "doctor", "--json").json
+    assert {"findings", "modes", "home"} <= set(found)
+    finding = {"what": "Python", "ok": False, "found": "3.9", "modes": "twin", "remedy": "install Python 3.11 or later"}
+    monkeypatch.setattr(aglab.live, "examine", lambda seat=False: {"findings": [finding], "modes": {"twin": False}})
+    run(capsys, "doctor").is_one_clear_line(3, "Python 3.9", "install Python 3.11")
+
+
+def test_class_summary_counts_a_class(capsys, tmp_path):
+    """Predictions and tries of each learner, and a line for each lab."""
+    for name, choice, passed in (("ada", "lower", True), ("bob", "much higher", False)):
+        record = {"format": 1, "slug": "16-x", "predictions": {"main": {"choice": choice, "reason": "r"}}}
+        record["checks"] = [{"passed": passed, "seen": ""}]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "16-x.json").write_text(json.dumps(record), encoding="utf-8")
+    rows = run(capsys, "class", "summary", tmp_path, "--json").json["rows"]
+    assert [(row["learner"], row["passed"]) for row in rows] == [("ada", True), ("bob", False)]
+    assert "1 of 2 passed" in run(capsys, "class", "summary", tmp_path).out
+
+
+class _Verdict:
+    def __init__(self, passed):
+        self.passed, self.seen, self.hint = passed, "measured", "" if passed else "look at reads"
+
+    def __repr__(self):
+        return f"{self.passed}: {self.hint}"
+
+
+def test_check_exits_one_until_the_answer_is_right(capsys, monkeypatch, tmp_path):
+    """A right answer exits 0, a wrong one 1 with its hint; TOML and JSON are read."""
+    import aglab.lab
+
+    monkeypatch.setattr(aglab.lab, "check", lambda slug, answer, mode=None, progress=None: _Verdict(answer["k_mb_s"] == 500))
+    right, wrong = tmp_path / "a.toml", tmp_path / "b.json"
+    right.write_text("k_mb_s = 500\n", encoding="utf-8")
+    wrong.write_text('{"k_mb_s": 5}', encoding="utf-8")
+    assert run(capsys, "check", "16-checkpoint-throttle", "--answer", right).code == 0
+    said = run(capsys, "check", "16-checkpoint-throttle", "--answer", wrong, "--json")
+    assert (said.code, said.json["hint"]) == (1, "look at reads")
+
+
+def test_lab_run_saves_every_arm(capsys, monkeypatch, tmp_path, demo):
+    """The arms' runs are saved under names every system takes; --set changes the load; the JSON has what simulate's has."""
+    import aglab.lab
+
+    some = Run.load(next(iter(demo[1]["runs"].values())))
+
+    class Lab:
+        def __init__(self):
+            self.about = {"load": {"seconds": 600}}
+
+        def run(self, progress):
+            assert self.about["load"] == {"seconds": 30, "users": 8}
+            return {"automatic": some, "-k750: b/c": some}
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+    monkeypatch.setattr(aglab.lab, "open_lab", lambda *a: Lab())
+    words = ("lab", "run", "16-checkpoint-throttle", "--set", "seconds=30", "--set", "users=8", "--out", tmp_path / "o")
+    found = run(capsys, *words, "--json").json
+    assert {"summary", "events", "warnings", "provenance", "out"} <= set(found)
+    assert set(found["arms"]) == {"automatic", "-k750: b/c"}
+    assert Run.load(tmp_path / "o" / "-k750__b_c").label == some.label
+    assert "automatic" in run(capsys, *words).out
+
+
+def test_bench_reports_rows(capsys, monkeypatch):
+    """The measured speeds in words and in JSON."""
+    import aglab.cli.benchmarks as benchmarks
+
+    monkeypatch.setattr(benchmarks, "_wire", lambda: [benchmarks._row("wire", 1.0, "x")])
+    assert [row["what"] for row in run(capsys, "bench", "--json").json["rows"]][-1] in ("SimPy, timeouts", "wire")
+    monkeypatch.setattr(benchmarks, "_engine", lambda: [])
+    assert "On this machine" in run(capsys, "bench").out
+
+
+@pytest.mark.parametrize("words", [("profile", "measure"), ("bundle", "x"), ("bench", "ablation")])
+def test_what_is_not_built_yet_says_so(capsys, words):
+    """Commands of the interface that are still to come exit 3 and say what to do instead."""
+    run(capsys, *words).is_one_clear_line(3, "not in this version")
