@@ -285,8 +285,17 @@ def samples(count=3, every=1.0):
     counters = pd.DataFrame(rows, columns=["sample", "object_name", "counter_name", "instance_name", "cntr_value", "cntr_type"])
     stats = pd.DataFrame(
         files_rows,
-        columns="""sample at_time type_desc num_of_reads num_of_bytes_read io_stall_read_ms num_of_writes num_of_bytes_written
-                   io_stall_write_ms""".split(),
+        columns=[
+            "sample",
+            "at_time",
+            "type_desc",
+            "num_of_reads",
+            "num_of_bytes_read",
+            "io_stall_read_ms",
+            "num_of_writes",
+            "num_of_bytes_written",
+            "io_stall_write_ms",
+        ],
     )
     return [counters, stats]
 
