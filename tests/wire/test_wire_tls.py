@@ -17,6 +17,8 @@ from aglab.tds import (
     self_signed_certificate,
     server_context,
 )
+from aglab.tds.errors import ProtocolError
+from aglab.tds.tls import TlsLayer
 from aglab.tsql.effects import Done
 
 
@@ -179,3 +181,9 @@ def test_end_of_file_and_close_notify(config, files):
         client.object.unwrap()
     assert conn.receive(client.outgoing.read()) == []
     assert conn.receive(b"") == [Closed("")] and conn.receive(b"") == []
+
+
+def test_writing_before_the_handshake_is_told(config):
+    """A TLS layer that is not established encrypts nothing."""
+    with pytest.raises(ProtocolError, match="TLS write failed"):
+        TlsLayer(config.tls_context).encrypt(b"x")

@@ -208,6 +208,7 @@ def test_metadata_flags():
         (t.INT, "x"),
         (t.decimal(3, 0), 1000),
         (t.DATE, "2026"),
+        (t.DATETIME, "2026"),
         (t.UNIQUEIDENTIFIER, "x"),
         (t.MONEY, D(10) ** 30),
         (t.decimal(5, 2), D("NaN")),
