@@ -112,7 +112,7 @@ def spawn_child(
         encoding="utf-8",
         **_own_group(),
     )
-    return _ready(process, child=True)
+    return _ready(process)
 
 
 def spawn_detached(
@@ -159,7 +159,7 @@ def _own_group() -> dict[str, Any]:
     return {"start_new_session": True}
 
 
-def _ready(process: subprocess.Popen[str], child: bool) -> RunningTwin:
+def _ready(process: subprocess.Popen[str]) -> RunningTwin:
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
     assert process.stdout is not None
     assert process.stderr is not None
@@ -172,6 +172,10 @@ def _ready(process: subprocess.Popen[str], child: bool) -> RunningTwin:
     except queue.Empty:
         process.kill()
         raise AglabError(f"the twin was not ready after {READY_S_MAX:.0f} s", "try again") from None
+    except BaseException:  # Ctrl-C while it starts: leave nothing running
+        process.kill()
+        process.wait()
+        raise
     if not line.startswith("{"):
         code = process.wait(timeout=END_S_MAX)
         drain.join(timeout=2.0)
