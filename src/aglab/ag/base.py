@@ -31,6 +31,7 @@ class GroupBase:
         self.ledgers: dict[str, Ledger] = {}
         self.timing = timing or Timing()
         self.witness = witness
+        self.witness_version = (0, 0)  # of the newest configuration record written with the witness's vote
         self.managed = managed  # EXTERNAL: a cluster manager (Pacemaker) watches and fails over
         self.cuts: set[frozenset[str]] = set()
         self.pending: list[PendingCommit] = []

@@ -103,6 +103,8 @@ class Checker:
             elif isinstance(effect, fx.DatabaseJoined):
                 rewound.add((effect.node, effect.database))
                 self._joined(group, effect)
+            elif isinstance(effect, fx.DatabaseLeft):
+                self._left(effect)
             elif isinstance(effect, fx.SplitBrainRisk):
                 self.two_allowed = True
             elif isinstance(effect, fx.FailedOver):
@@ -193,6 +195,13 @@ class Checker:
             content.hardened = [one for one in source.hardened if one[0] <= effect.lsn]
         content.memory = []
         content.hardened_lsn = content.received_lsn = content.sent_lsn = content.redone_lsn = effect.lsn
+
+    def _left(self, effect: fx.DatabaseLeft) -> None:
+        """A copy that left the group is replaced when it joins again: promises about the old one end."""
+        for one, record in self.acknowledged.items():
+            if record.database == effect.database and effect.node in record.synchronized:
+                kept = record.synchronized - {effect.node}
+                self.acknowledged[one] = Acknowledged(record.lsn, record.node, record.database, kept)
 
     def _positions(self, group: Any, rewound: set[tuple[str, str]], crashed: bool) -> None:
         for name, node in group.nodes.items():

@@ -18,6 +18,11 @@ from aglab.ag.state import NodeState
 class ClusterRules(GroupBase):
     """Links, parts, majorities."""
 
+    def tell_witness(self, node: str, version: tuple[int, int]) -> None:
+        """The witness remembers the version of a record that was written with its vote."""
+        if self.witness and version > self.witness_version and self._witness_sides_with(self.part_of(node)):
+            self.witness_version = version
+
     def linked(self, one: str, other: str) -> bool:
         """Both instances run and messages pass between them."""
         return self.nodes[one].up and self.nodes[other].up and (not self.cuts or frozenset((one, other)) not in self.cuts)
@@ -47,10 +52,6 @@ class ClusterRules(GroupBase):
             rest = [name for name in rest if name not in part]
         return parts
 
-    def configuration_members(self) -> list[str]:
-        """Nodes whose master database holds the group's configuration (EXTERNAL, NONE)."""
-        return list(self.replicas)
-
     def arbitrated(self) -> bool:
         """Whether a majority decides at all."""
         if self.cluster_type == ClusterType.WSFC:
@@ -68,12 +69,20 @@ class ClusterRules(GroupBase):
             votes, total = len(here), len(self.nodes)
             if self.witness:
                 total += 1
-                votes += self._witness_sides_with(here)
+                votes += self.witness_votes_for(here)
             return 2 * votes > total
         if not self.arbitrated():
             return True
-        members = self.configuration_members()
-        return 2 * len(here.intersection(members)) > len(members)
+        holders = [name for name in here if name in self.replicas and self.nodes[name].member]
+        return 2 * len(holders) > len(self.replicas)
+
+    def witness_votes_for(self, part: set[str]) -> bool:
+        """A file share witness keeps no record, but it knows how new the newest is that it voted for.
+
+        So nodes that were away when the record changed cannot come up with the witness alone ("partition in time").
+        """
+        newest = max((self.nodes[name].view.version for name in part), default=(0, 0))
+        return newest >= self.witness_version and self._witness_sides_with(part)
 
     def _witness_sides_with(self, part: set[str]) -> bool:
         primary = self.believed_primary()

@@ -31,6 +31,7 @@ class CommitRules(MovementRules):
             return False
         primary.view = view
         self.newest = max(self.newest, view.version)
+        self.tell_witness(primary.name, view.version)
         for one in self.followers(primary.name):
             if one.view.version < view.version:
                 self.adopt(one, view)
@@ -40,24 +41,35 @@ class CommitRules(MovementRules):
         """Mark secondary databases synchronized or not, as far as the record can be written."""
         ready = set(primary.view.ready)
         for node in self.nodes.values():
-            if node is primary:
-                continue
+            follows = node.connected and node.view.primary == primary.name
+            if node is primary or (follows and not self.linked(primary.name, node.name)):
+                continue  # of a replica behind a cut link the primary learns nothing until the session times out
             for database, copy in node.databases.items():
                 key = (node.name, database)
                 source = primary.databases.get(database)
-                follows = node.connected and node.view.primary == primary.name and copy.moving
-                if follows and source is not None:
+                if follows and copy.moving and source is not None:
                     self.acknowledge_hardening(node, copy)
-                    if copy.known_hardened >= source.hardened:
-                        copy.caught_up = True
-                        copy.caught_up_s = self.now_s
-                if follows and self.is_synchronized(node, copy):
+                    self.note_catching_up(node, copy, source)
+                marked = key in ready or (source is not None and copy.known_hardened >= source.hardened)
+                if follows and copy.moving and marked and self.is_synchronized(node, copy):
                     ready.add(key)
                 else:
                     ready.discard(key)
         ready = {key for key in ready if key[1] in primary.databases and key[0] in self.replicas}
         if ready != primary.view.ready:
             self.write_view(primary, primary.view.next(ready=frozenset(ready)))
+
+    def note_catching_up(self, node: NodeState, copy: DatabaseReplica, source: DatabaseReplica) -> None:
+        """A copy has caught up once it has hardened the end of log; a change to asynchronous commit makes it start over.
+
+        It is then marked if the record can be written at that moment; a mark that could not be written waits for the next
+        time that it has all of the log.
+        """
+        if copy.known_hardened >= source.hardened:
+            copy.caught_up = True
+            copy.caught_up_s = self.now_s
+        if not self.commits_synchronously(node):
+            copy.caught_up = False
 
     def is_synchronized(self, node: NodeState, copy: DatabaseReplica) -> bool:
         """A synchronous-commit copy that has caught up since its session began."""

@@ -43,6 +43,7 @@ class FailoverRules(CommitRules):
         view = View(self.epochs, 1, node.name, frozenset(), frozenset(pending | kept))
         node.view, node.offline, node.superseded = view, False, False
         self.newest = max(self.newest, view.version)
+        self.tell_witness(node.name, view.version)
         starts = {}
         for name, copy in node.databases.items():
             if copy.joined:
@@ -233,7 +234,10 @@ class FailoverRules(CommitRules):
         return self.arbitrated() and (self.spec.required_synchronized_secondaries_to_commit >= 1 or with_witness)
 
     def _data_intact(self, node: NodeState) -> bool:
-        return all(self.unfit_to_open(node, name) is None for name, copy in node.databases.items() if copy.joined)
+        copies = [node.databases.get(name) for name in self.spec.databases]
+        if not all(copy is not None and copy.joined for copy in copies):
+            return False
+        return all(self.unfit_to_open(node, name) is None for name in self.spec.databases)
 
     # --- statements ------------------------------------------------------------------------------------------------------
 

@@ -215,7 +215,11 @@ class Group(ConfigurationRules):
         copy.backed_up = copy.hardened
         ledger = self.ledgers[event.database]
         ledger.forks[copy.fork].backed_up = True
-        ledger.forget_below(min(one.redone for one in self.copies(event.database).values()))
+        shared = [
+            min(one.redone, ledger.common_lsn(one.fork, one.hardened, copy.fork, copy.hardened))
+            for one in self.copies(event.database).values()
+        ]
+        ledger.forget_below(min(shared))
 
     def _move(self, event: Any) -> None:
         copy = self.nodes[event.node].databases.get(event.database)

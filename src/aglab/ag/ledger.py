@@ -105,7 +105,7 @@ class Ledger:
             del self.commits[: COMMITS_KEPT_MAX // 2]
 
     def forget_below(self, lsn: int) -> None:
-        """Drop commit records that every copy has redone; the last one stays, the DMVs show it."""
+        """Drop commit records that every copy has redone and shares; the last one stays, the DMVs show it."""
         commits = self.commits
         keep = 0
         while keep < len(commits) - 1 and commits[keep + 1].lsn <= lsn:

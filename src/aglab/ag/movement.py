@@ -15,6 +15,7 @@ from aglab.ag.messages import text_of
 from aglab.ag.spec import DatabaseState, Role, SuspendReason, SyncState
 from aglab.ag.state import DatabaseReplica, NodeState, View
 
+OPEN_STATES = (DatabaseState.ONLINE, DatabaseState.RECOVERING)
 FORKS_TRACKED = 2  # recovery forks a secondary can follow without a log backup on each
 
 
@@ -120,7 +121,7 @@ class MovementRules(ClusterRules):
             source = primary.databases.get(database)
             if source is None:
                 continue
-            usable = copy.joined and copy.database_state in (DatabaseState.ONLINE, DatabaseState.RECOVERING)
+            usable = all(one.joined and one.database_state in OPEN_STATES for one in (copy, source))
             wanted = usable and copy.suspended is None and source.suspended is None and self.holds_data(node.name)
             if copy.moving and not wanted:
                 self.stop_movement(node, database)
