@@ -2,6 +2,7 @@
 
 from aglab.engine.flow import Block, Flow
 from aglab.engine.jit import COMPILED
+from aglab.engine.simulate import simulate
 from aglab.engine.steady import Steady, steady
 
-__all__ = ["COMPILED", "Block", "Flow", "Steady", "steady"]
+__all__ = ["COMPILED", "Block", "Flow", "Steady", "simulate", "steady"]

@@ -82,7 +82,11 @@ def kernel(function: F) -> F:
     import numba
 
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**options)(function)
+    try:
+        # arrays are passed as seven numbers each: a call that is not inlined costs more than most bodies
+        compiled: Any = numba.njit(**options, forceinline=True)(function)
+    except (KeyError, TypeError):  # a Numba that does not know the option
+        compiled = numba.njit(**options)(function)
     return compiled
 
 

@@ -34,8 +34,10 @@ SEGMENTS = 64
     H_POOLING,  # exponent of the data volume's wait: how many I/Os its devices work on at once
     H_BURST,  # half the time the data volume needs for one burst of writes
     H_STAR,  # utilisation at which a page writer that is past its ramp stops raising outstanding I/O
+    H_SERVERS,  # processors that serve: threads, or cores where a second thread adds nothing
+    H_CPU_POOLING,  # exponent of the wait for a processor
     HW_SIZE,
-) = range(18)
+) = range(20)
 
 # --- wl: one average transaction
 (

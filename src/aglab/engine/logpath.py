@@ -19,16 +19,17 @@ _IN_STEP = 1.0  # bytes a synchronised replica may lag
 
 
 @kernel
-def log_write_latency(bytes_s: float, size: float, others: float, hw: Array) -> float:
-    """Latency of one log write of ``size`` bytes on a volume that takes ``bytes_s`` in all, a share ``others`` of it from others.
+def log_write_latency(bytes_s: float, size: float, others: float, idle_s: float, rate_max: float) -> float:
+    """Latency of one log write of ``size`` bytes on a volume that takes ``bytes_s`` of at most ``rate_max``,
+    a share ``others`` of it from others; ``idle_s`` is the latency of a small write.
 
     The wait is that of M/D/1; one user alone finds nothing before it.
     """
-    util = bytes_s / hw[at.H_LOG_BW]
+    util = bytes_s / rate_max
     if util >= 1.0:
         return _NEVER
-    transfer = size / hw[at.H_LOG_BW]
-    return hw[at.H_LOG_LAT] + transfer * (1.0 + others * util / (2.0 * (1.0 - util)))
+    transfer = size / rate_max
+    return idle_s + transfer * (1.0 + others * util / (2.0 * (1.0 - util)))
 
 
 @kernel
@@ -68,7 +69,9 @@ def send_bytes_s_max(primary: int, count: float, hw: Array, ct: Array) -> float:
 
 
 @kernel
-def commit(tx_s: float, log_tx: float, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+def commit(
+    tx_s: float, log_tx: float, here: Array, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array
+) -> float:
     """Commit time at ``tx_s`` transactions/s that write log (fills ``out``).
 
     Parameters
@@ -77,16 +80,17 @@ def commit(tx_s: float, log_tx: float, primary: int, hw: Array, ct: Array, sync:
         Transactions per second that write.
     log_tx : float
         Log of one of them (B).
+    here : float64[HW_SIZE]
+        ``hw[primary]``.
     sync : float64[n]
         1.0 for each node that commits wait for.
     """
     bytes_s = tx_s * log_tx
-    here = hw[primary]
     size = max(log_tx, flush_size(bytes_s, here, ct))
     size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
     size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
     others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
-    latency = log_write_latency(bytes_s, size, others, here)
+    latency = log_write_latency(bytes_s, size, others, here[at.H_LOG_LAT], here[at.H_LOG_BW])
     cycle = latency + ct[at.C_LOG_TURN]
     busy = 1.0 - math.exp(-tx_s * others * cycle)
     gap = cycle
@@ -110,7 +114,7 @@ def commit(tx_s: float, log_tx: float, primary: int, hw: Array, ct: Array, sync:
             send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util)))
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
-                there = log_write_latency(bytes_s, size, others, hw[node])
+                there = log_write_latency(bytes_s, size, others, hw[node, at.H_LOG_LAT], hw[node, at.H_LOG_BW])
                 remote = max(remote, send + hw[node, at.H_RTT] + there)
         out[at.O_COMMIT] = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
         remote = remote + ct[at.C_SYNC_OVERHEAD]

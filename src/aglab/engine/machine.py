@@ -18,7 +18,9 @@ from aglab.engine.layout import Array
 
 _NEVER = 1e9  # seconds: a wait that no solution can have
 _FEW_WRITES = 0.02  # utilisation by writes below which their bursts hardly matter
-_RAMPS = 8.0  # a ramp is over after this many of its time constants
+_READS_ROOM = 0.25  # utilisation by reads that a throttled writer is sure to leave
+_NEARLY_ALL = 0.9999
+_RAMPS = 5.0  # a ramp is over after this many of its time constants
 _WRITER_CPU = 0.5  # share of the processors a page writer can take
 _LEAST = 1e-5  # seconds: the shortest back-off wait
 
@@ -52,9 +54,7 @@ def cpu(work: float, demand: float, hw: Array, out: Array) -> None:
     util = cpu_utilisation(work, hw)
     out[at.O_CPU_WORK] = work
     out[at.O_CPU_UTIL] = util
-    servers = hw[at.H_THREADS]
-    if hw[at.H_HT_YIELD] - 1.0 < 1e-9:
-        servers = hw[at.H_CORES]
+    servers = hw[at.H_SERVERS]
     stretch = 1.0 / hw[at.H_SPEED]
     if work > 0.0:
         stretch = util * servers / work
@@ -63,7 +63,7 @@ def cpu(work: float, demand: float, hw: Array, out: Array) -> None:
     if util >= 1.0:
         out[at.O_CPU_WAIT] = _NEVER
     else:
-        out[at.O_CPU_WAIT] = time * math.pow(util, math.sqrt(2.0 * (servers + 1.0)) - 1.0) / (servers * (1.0 - util))
+        out[at.O_CPU_WAIT] = time * math.pow(util, hw[at.H_CPU_POOLING]) / (servers * (1.0 - util))
 
 
 @kernel
@@ -79,7 +79,7 @@ def util_at_wait(wait: float, hw: Array) -> float:
     """Utilisation at which an I/O waits ``wait`` seconds behind bursts of writes (bisection)."""
     low = 0.0
     high = 1.0
-    for _ in range(50):
+    for _ in range(30):
         middle = 0.5 * (low + high)
         if volume_wait(middle, hw[at.H_BURST], hw) < wait:
             low = middle
@@ -107,7 +107,9 @@ def plan_volume(depth_s: float, limit: float, hw: Array, ct: Array, env: Array) 
     env[at.E_UTIL_STAR] = hw[at.H_STAR]
     if depth_s < _RAMPS * ct[at.C_RAMP] and share > 0.0:
         latency = ct[at.C_BACKOFF] * (1.0 - math.exp(-depth_s / ct[at.C_RAMP]))
-        env[at.E_UTIL_STAR] = util_at_wait(max(latency - hw[at.H_BURST], _LEAST), hw)
+        wait = max(latency - hw[at.H_BURST], _LEAST)
+        if volume_wait(min(share + _READS_ROOM, _NEARLY_ALL), hw[at.H_BURST], hw) > wait:
+            env[at.E_UTIL_STAR] = util_at_wait(wait, hw)
 
 
 @kernel

@@ -45,6 +45,9 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_THREADS] = profile.cpu.threads
     hw[at.H_SPEED] = profile.cpu.speed
     hw[at.H_HT_YIELD] = profile.cpu.ht_yield
+    gains = profile.cpu.ht_yield - 1.0 > 1e-9
+    hw[at.H_SERVERS] = profile.cpu.threads if gains else profile.cpu.cores
+    hw[at.H_CPU_POOLING] = math.sqrt(2.0 * (hw[at.H_SERVERS] + 1.0)) - 1.0
     hw[at.H_READ_S] = profile.data.read_s_per_page
     hw[at.H_WRITE_S] = profile.data.write_s_per_page
     hw[at.H_READ_LAT] = profile.data.read_latency_us * 1e-6

@@ -13,13 +13,12 @@ from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
 
 _STEPS_MAX = 80
-_TOLERANCE = 1e-10
+_TOLERANCE = 1e-9
 
 
 @kernel
-def response(x: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Response time at throughput ``x`` (s); fills ``out``."""
-    here = hw[primary]
     data_volume(x * here[at.H_READS_PER_TX], here, ct, env, out)
     work = x * (env[at.E_CPU] + env[at.E_SEND_WORK]) + env[at.E_BG_WORK] + out[at.O_WRITE_RATE] * ct[at.C_WRITE_CPU]
     cpu(work, env[at.E_CPU], here, out)
@@ -27,7 +26,7 @@ def response(x: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arra
     r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + here[at.H_READS_PER_TX] * out[at.O_READ_LAT]
     if share > 0.0:
         log_tx = wl[at.W_LOG] / share
-        r = r + share * commit(x * share, log_tx, primary, hw, ct, sync, env, out)
+        r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
     out[at.O_R] = r
     return r
 
@@ -58,15 +57,16 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
     tick's answer. R may fall for a while (log blocks fill sooner), so the bracket widens until it holds the root. Returns 0
     for no users.
     """
+    here = hw[primary]
     users = env[at.E_USERS]
     top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
     if users <= 0.0 or top <= 0.0:
-        response(0.0, primary, hw, wl, ct, sync, env, out)
+        response(0.0, here, primary, hw, wl, ct, sync, env, out)
         return 0.0
     x = guess
     if not (0.0 < x <= top):
         x = 0.5 * top
-    y = min(top, users / response(x, primary, hw, wl, ct, sync, env, out))
+    y = min(top, users / response(x, here, primary, hw, wl, ct, sync, env, out))
     gap = y - x
     if abs(gap) <= _TOLERANCE * x:
         return x
@@ -77,7 +77,7 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
     if gap > 0.0:
         for _ in range(_STEPS_MAX):
             high = y
-            g_high = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+            g_high = users / response(y, here, primary, hw, wl, ct, sync, env, out) - y
             if g_high <= 0.0:
                 break
             if y >= top:
@@ -90,7 +90,7 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
     else:
         for _ in range(_STEPS_MAX):
             low = y
-            g_low = users / response(y, primary, hw, wl, ct, sync, env, out) - y
+            g_low = users / response(y, here, primary, hw, wl, ct, sync, env, out) - y
             if g_low >= 0.0:
                 break
             high = y
@@ -101,7 +101,7 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
         x = (low * g_high - high * g_low) / (g_high - g_low)
         if not (low < x < high) or step % 8 == 7:
             x = 0.5 * (low + high)
-        gap = users / response(x, primary, hw, wl, ct, sync, env, out) - x
+        gap = users / response(x, here, primary, hw, wl, ct, sync, env, out) - x
         if abs(gap) <= _TOLERANCE * x or high - low <= 1e-14 * high:
             break
         if gap > 0.0:

@@ -200,6 +200,7 @@ def tick_secondary(
     out: Array,
 ) -> None:
     """Send to, harden and redo on one secondary, and let its own writer work."""
+    here = hw[node]
     ship(node, p, dt, rate_max, st, tot)
     done = redo(node, dt, st, ct, tot)
     x = 0.0
@@ -213,22 +214,29 @@ def tick_secondary(
     follow_rate(node, done / dt, dt, st, ct)
     asked = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[node, at.S_DEPTH] + 0.5 * dt if st[node, at.S_SWEEPING] > 0.5 else _STEADY
-    plan_volume(depth, asked, hw[node], ct, env)
+    plan_volume(depth, asked, here, ct, env)
     reads = x * hw[node, at.H_READS_PER_TX]
-    data_volume(reads, hw[node], ct, env, out)
+    data_volume(reads, here, ct, env, out)
     rate = out[at.O_WRITE_RATE]
     write_out(node, p, dt, rate, st, seg, wl, ct, tot)
     book_data(node, dt, reads, rate, wl, out, tot)
     received = st[node, at.S_SEND_RATE]
-    size = flush_size(received, hw[node], ct)
+    size = flush_size(received, here, ct)
     writes = flushes
     if received > 0.0 and flushes <= 0.0:
         writes = received / ct[at.C_LOG_BLOCK]
     if received <= 0.0:
         writes = 0.0
-    book_log(node, dt, writes, received, log_write_latency(min(received, 0.99 * hw[node, at.H_LOG_BW]), size, 1.0, hw[node]), tot)
+    book_log(
+        node,
+        dt,
+        writes,
+        received,
+        log_write_latency(min(received, 0.99 * here[at.H_LOG_BW]), size, 1.0, here[at.H_LOG_LAT], here[at.H_LOG_BW]),
+        tot,
+    )
     work = ct[at.C_BASE_CPU] + received * ct[at.C_RECEIVE_CPU] + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
-    util = min(1.0, cpu_utilisation(work, hw[node]))
+    util = min(1.0, cpu_utilisation(work, here))
     st[node, at.S_CPU] = util
     tot[node, at.T_CPU] += util * hw[node, at.H_THREADS] * dt * 1e3
 

@@ -68,7 +68,7 @@ FREE: tuple[Free, ...] = (
 
 def experiment_runs(values: Mapping[str, float], names: tuple[str, ...] = ("t6-default", "ag-k750")) -> dict[str, Run]:
     """The experiments of the fitted rows with constants at ``values`` (by name)."""
-    settings: dict[str, object] = {free.key: values[free.name] for free in FREE if free.name in values} | {"noise": 0.0}
+    settings: dict[str, object] = {"noise": 0.0, **{free.key: values[free.name] for free in FREE if free.name in values}}
     return {name: Flow(EXPERIMENTS[name].scenario(settings)).run(RUN_S) for name in names}
 
 
