@@ -15,7 +15,8 @@ from aglab.core.errors import UsageError
 GO_COUNT_MAX = 100_000
 
 _GO_LINE = re.compile(r"[ \t]*GO(?:[ \t]+(\d+))?[ \t]*;?[ \t]*(?:--.*)?", re.IGNORECASE)
-_TOKEN = re.compile(r"--[^\n]*|/\*|\*/|'|\"|\[|\]|\n")
+_OPENER = re.compile(r"--|/\*|['\"\[]")
+_IN_COMMENT = re.compile(r"/\*|\*/")
 _CLOSERS = {"'": "'", '"': '"', "[": "]"}
 
 
@@ -71,17 +72,22 @@ def _starts_plain(lines: list[str]) -> list[bool]:
     depth, closer = 0, ""  # block comments nest in T-SQL
     for line in lines:
         plain.append(not depth and not closer)
-        for token in _TOKEN.findall(line):
+        position = 0
+        while position < len(line):
             if closer:
-                closer = "" if token == closer else closer
-            elif depth:
-                depth += (token == "/*") - (token == "*/")
-            elif token.startswith("--"):
+                end = line.find(closer, position)
+                if end < 0:
+                    break
+                position, closer = end + 1, ""
+                continue
+            match = (_IN_COMMENT if depth else _OPENER).search(line, position)
+            if match is None or match.group() == "--":
                 break
-            elif token == "/*":
-                depth = 1
+            position = match.end()
+            if match.group() in _CLOSERS:
+                closer = _CLOSERS[match.group()]
             else:
-                closer = _CLOSERS.get(token, "")
+                depth += 1 if match.group() == "/*" else -1
     return plain
 
 

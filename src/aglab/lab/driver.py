@@ -1,7 +1,7 @@
 """The client side of TDS: connections, batches, result sets and messages, over ``mssql-python`` or ``pyodbc``.
 
-``mssql-python`` is the driver. ``AGLAB_DRIVER=pyodbc`` takes pyodbc instead, with Microsoft's ODBC driver or FreeTDS, whichever is
-installed. A batch gives what a query window shows: result sets, messages, or a :class:`SqlFailed`.
+``mssql-python`` is the driver. ``AGLAB_DRIVER=pyodbc`` takes pyodbc instead, with Microsoft's ODBC driver or FreeTDS, whichever
+is installed. A batch gives what a query window shows: result sets, messages, or a :class:`SqlFailed`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 DRIVERS = ("mssql-python", "pyodbc")
 LOGIN_TIMEOUT_S = 15
-_PREFIX = re.compile(r"^(?:\[[^\]]*\])+\s*")
+# a state or a layer that drivers put before the server's words: [42S02] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]
+_PREFIX = re.compile(r"^(?:\[(?:[0-9A-Z]{5}|Microsoft|unixODBC|FreeTDS|SQL Server|ODBC [^\]]*|Driver Manager|DBNETLIB)\]\s*)+")
 _NUMBER = re.compile(r"\((-?\d+)\)")
 _LOST = (
     "08S01",
@@ -299,7 +300,6 @@ def _take(cursor: Any, result: Result) -> None:
         names = [str(column[0]) for column in cursor.description]
         rows = [tuple(row) for row in cursor.fetchall()]
         result.tables.append(pd.DataFrame.from_records(rows, columns=names))
-        result.messages += [text for text in _messages(cursor) if text not in result.messages[-len(_messages(cursor)) :]]
 
 
 def _messages(cursor: Any) -> list[str]:
@@ -314,7 +314,7 @@ def _sql_error(cursor: Any, error: Exception, node: str, line: int | None, resul
     if not isinstance(error, (module.Error, RuntimeError)):
         return error
     number, text = server_text(error)
-    lost = any(mark in str(error).lower() for mark in (mark.lower() for mark in _LOST))
+    lost = any(mark.lower() in str(error).lower() for mark in _LOST)
     if number is None and not lost:
         number = _native_number(cursor)
     made = (ConnectionLost if lost else SqlFailed)(text, number, node, line)
@@ -323,7 +323,14 @@ def _sql_error(cursor: Any, error: Exception, node: str, line: int | None, resul
 
 
 def _native_number(cursor: Any) -> int | None:
-    """mssql-python keeps the message number from its exception; the diagnostic records and @@ERROR still have it."""
+    """mssql-python leaves the number out of its exception; the diagnostic records, or @@ERROR of the session, still have it."""
+    with contextlib.suppress(Exception):
+        from mssql_python import ddbc_bindings
+
+        for state, _ in ddbc_bindings.DDBCSQLGetAllDiagRecords(cursor.hstmt):  # type: ignore[attr-defined]
+            match = _NUMBER.search(state)
+            if match and int(match.group(1)) > 0:
+                return int(match.group(1))
     with contextlib.suppress(Exception):
         cursor.execute("SELECT @@ERROR")
         number = int(cursor.fetchall()[0][0])
