@@ -68,8 +68,8 @@ class Watched:
         """Open a file from disk and wait until every block of the page has come to life."""
         self.page.goto(path.as_uri() + fragment)
         self.page.wait_for_function("() => [...document.querySelectorAll('[data-aglab]')].every((b) => b.dataset.aglabReady)")
-        drawn = "() => [...document.querySelectorAll('.aglab-plot')].every((p) => p.offsetParent === null || p.querySelector('svg.main-svg'))"
-        self.page.wait_for_function(drawn)
+        plots = "[...document.querySelectorAll('.aglab-plot')].filter((plot) => plot.offsetParent !== null)"
+        self.page.wait_for_function(f"() => {plots}.every((plot) => plot.querySelector('svg.main-svg'))")
         return self.page
 
 
@@ -79,9 +79,7 @@ def open_page(browser: Any) -> Iterator[Any]:
     contexts = []
 
     def opened(path: Path, width: int = 1280, theme: str = "light", scripts: bool = True) -> Watched:
-        context = browser.new_context(
-            viewport={"width": width, "height": 800}, color_scheme=theme, java_script_enabled=scripts, offline=True
-        )
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme, java_script_enabled=scripts)
         contexts.append(context)
         watched = Watched(context.new_page())
         if scripts:

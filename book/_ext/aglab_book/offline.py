@@ -23,6 +23,7 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _static_is_a_folder)
     app.connect("html-page-context", _add_scripts, priority=400)
     app.connect("html-page-context", _drop_foreign, priority=999)
+    app.connect("build-finished", _name_what_has_no_name)
     app.add_css_file("aglab.css")
 
 
@@ -56,6 +57,24 @@ def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any],
 def _drop_foreign(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     for kind in ("script_files", "css_files"):
         context[kind] = [item for item in context.get(kind, []) if not _mentions(item, "thebe")]
+
+
+# What the theme leaves without a name, or with a role that assistive technology no longer takes.
+_TOGGLE = '<summary><span class="toctree-toggle" role="presentation">'
+_REPAIRS = (
+    (_TOGGLE, '<summary aria-label="Pages of this chapter"><span class="toctree-toggle">'),
+    ('role="doc-biblioentry"', 'role="listitem"'),
+)
+
+
+def _name_what_has_no_name(app: Sphinx, exception: Exception | None) -> None:
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        mended = text
+        for found, better in _REPAIRS:
+            mended = mended.replace(found, better)
+        if mended != text:
+            path.write_text(mended, encoding="utf-8")
 
 
 def _mentions(item: Any, word: str) -> bool:
