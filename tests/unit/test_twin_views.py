@@ -111,6 +111,18 @@ def test_waits_and_files_add_up(cluster):
     assert len(list(node.view_rows("sys.dm_io_virtual_file_stats", (None, None), None))) >= 10
 
 
+def test_cleared_waits_start_again(cluster):
+    """DBCC SQLPERF CLEAR empties the view, sessions' waits and the load's; later waits count from there."""
+    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51)
+    cluster.plant.start_load(8)
+    go(cluster, 10)
+    node.waits.add("WAITFOR", 1_000_000)
+    drive(cluster, node.administer(Command("DBCC SQLPERF CLEAR", "SYS.DM_OS_WAIT_STATS"), session))
+    assert all(row["wait_time_ms"] == 0 for row in node.view_rows("sys.dm_os_wait_stats", (), None))
+    go(cluster, 10)
+    assert any(row["wait_time_ms"] > 0 for row in node.view_rows("sys.dm_os_wait_stats", (), None))
+
+
 def test_unknown_views_are_left_to_the_interpreter(cluster):
     """A view that the node has no rows for is None, not empty."""
     assert cluster.nodes["sql1"].view_rows("sys.nosuch", (), None) is None
@@ -148,7 +160,7 @@ def test_settings_reach_the_engine(cluster):
     """TARGET_RECOVERY_TIME on the primary reaches every replica; max server memory and recovery interval reach the machines."""
     node = cluster.nodes["sql1"]
     node.instance.database("OLTP").options["target_recovery_time_in_seconds"] = 0
-    node.changed(Change("database", "target_recovery_time_in_seconds", 0, "OLTP"), SimpleNamespace(spid=51))
+    node.changed(Change("database", "TARGET_RECOVERY_TIME", 0, "OLTP"), SimpleNamespace(spid=51))
     assert all(one.instance.database("OLTP").options["target_recovery_time_in_seconds"] == 0 for one in cluster.nodes.values())
     told = cluster.plant.node_settings
     assert [told[name, "target_recovery_s"] for name in cluster.nodes] == [0, 0, 0]

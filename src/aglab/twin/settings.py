@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session, TsqlError
+from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.twin.backups import backup
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ OPTIONS_MAX = 64
 _OPTION = re.compile(r"-(?:(k)\s*(\d+)|(T)\s*(\d+)|([Ex]))")
 # ALTER DATABASE options and configurations that the flow knows: name there -> the flow's word
 _DATABASE_SETTINGS = {"target_recovery_time_in_seconds": "target_recovery_s"}
+_LOCAL_OPTIONS = ("state", "user_access", "is_read_only", "replica_id", "group_database_id", "log_reuse_wait")  # not in the log
 _CONFIGURATIONS = ("max server memory (mb)", "recovery interval (min)")
 
 
@@ -126,14 +128,16 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
     holders = [node]
     if cluster.replicates(change.database) and cluster.group is not None and node.name == cluster.group.primary:
         holders = list(cluster.nodes.values())
+    column = DATABASE_OPTIONS[name.upper()][0] if name.upper() in DATABASE_OPTIONS else name
+    here = node.instance.database(change.database)
     for holder in holders:
         database = holder.instance.database(change.database)
-        if database is None:
+        if database is None or here is None or column not in here.options:
             continue
-        if holder is not node and name in database.options:
-            database.options[name] = change.value
-        if name in _DATABASE_SETTINGS and database.name == holder.database_name:
-            cluster.plant.change(holder.name, **{_DATABASE_SETTINGS[name]: database.options[name]})
+        if holder is not node and column not in _LOCAL_OPTIONS:
+            database.options[column] = here.options[column]
+        if column in _DATABASE_SETTINGS and database.name == holder.database_name:
+            cluster.plant.change(holder.name, **{_DATABASE_SETTINGS[column]: database.options[column]})
 
 
 def administer(node: Node, command: Command, session: Session) -> Any:
@@ -179,6 +183,13 @@ def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
     yield from ()
 
 
+def _clear_waits(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)."""
+    node.waits.clear()
+    node.waits_cleared = {key: value for key, value in node.totals().items() if key.startswith("wait_")}
+    yield from ()
+
+
 def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
     node.restart(caller=session)
     yield from ()
@@ -189,5 +200,6 @@ _COMMANDS = {
     "ALTER DATABASE SET HADR": _hadr,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
+    "DBCC SQLPERF CLEAR": _clear_waits,
     "SHUTDOWN": _shutdown,
 }
