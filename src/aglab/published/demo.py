@@ -75,6 +75,7 @@ def demo(
     }
     total = float(len(plans) + len(THROTTLES_MB_S) + 1)
     runs: dict[str, Run] = {}
+    progress(0.0, total, "starting the engine (compiled once, then cached)")
     for done, ((place, arm), scenario) in enumerate(plans.items()):
         progress(done, total, f"{place}: {arm}")
         runs[f"{place}-{arm}"] = Flow(scenario, seed).run(RUN_S)
