@@ -89,6 +89,8 @@ class LockManager:
         self._held: dict[int, dict[Resource, str]] = {}
         self._waits: dict[int, Request] = {}
         self._rows: dict[tuple[int, int], dict[int, dict[int, str]]] = {}  # (database, object) -> row -> spid -> U or X
+        self._strong: set[tuple[int, Resource]] = set()
+        self.held_tables = 0  # strong table locks (S, X, SIX, Sch-M) that are held: zero lets readers skip the look
         self._sequence = 0
         self._cost = cost
         self.deadlocks: list[dict[str, object]] = []  # newest last, at most 100: victims and cycles, for traces 1204/1222
@@ -144,6 +146,9 @@ class LockManager:
 
     def _drop(self, spid: int, resource: Resource) -> None:
         del self._queues[resource].granted[spid]
+        if resource.kind == "OBJECT":
+            self._strong.discard((spid, resource))
+            self.held_tables = len(self._strong)
         if resource.kind in ("RID", "KEY"):
             table = self._rows.get((resource.database_id, resource.object_id))
             if table is not None:
@@ -192,6 +197,9 @@ class LockManager:
         self._held.setdefault(request.spid, {})[request.resource] = request.mode
         request.state = "granted"
         resource = request.resource
+        if resource.kind == "OBJECT" and request.mode in ("X", "SIX", "Sch-M"):
+            self._strong.add((request.spid, resource))
+            self.held_tables = len(self._strong)
         if resource.kind in ("RID", "KEY") and request.mode in ("U", "X"):
             table = self._rows.setdefault((resource.database_id, resource.object_id), {})
             table.setdefault(resource.key, {})[request.spid] = request.mode  # type: ignore[arg-type]

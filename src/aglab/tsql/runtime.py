@@ -41,7 +41,8 @@ class Variables:
 
     def signature(self) -> tuple[Any, ...]:
         """What a cached plan depends on."""
-        return (tuple(self.types.items()), tuple((name, id(table)) for name, table in self.tables.items()))
+        tables = tuple((name, tuple((c.name, c.type) for c in table.columns)) for name, table in self.tables.items())
+        return (tuple(self.types.items()), tables)
 
 
 @dataclass
@@ -78,14 +79,16 @@ class Runtime:
 
     # --- reading rows that others may have locked ---------------------------------------------------------------------------
 
-    def visible(self, table: Table, database_id: int, mode: str) -> dict[int, Row] | None:
-        """Corrections to a table's rows because of others' uncommitted changes.
-
-        None when nobody else changed it, or dirty reads are wanted. ``mode`` "S" or "U": raise LockNeeded is left to the caller, who
-        gets the row ids and images through :meth:`foreign`.
-        """
-        locked = self.instance.locks.locked_rows(database_id, table.id, self.session.spid, mode)
-        return {row_id: self.committed(table, row_id, owner) for row_id, owner in locked.items()} if locked else None
+    def uncommitted(self, table: Table) -> dict[int, Row | None]:
+        """Rows that other sessions' open transactions changed, as they were before."""
+        images: dict[int, Row | None] = {}
+        for session in self.instance.sessions.values():
+            if session is self.session or session.transaction is None:
+                continue
+            for entry in session.transaction.entries:
+                if entry.table is table:
+                    images.setdefault(entry.row_id, entry.before)
+        return images
 
     def committed(self, table: Table, row_id: int, owner: int) -> Row | None:
         """A locked row as it was before its owner's transaction touched it (None: it did not exist)."""

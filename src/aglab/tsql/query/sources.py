@@ -101,7 +101,7 @@ class TableScan(RowSource):
         return table.scan().values()
 
     def _free(self, runtime: Runtime, table: Table) -> bool:
-        if self._tracks(runtime):
+        if self._tracks(runtime) or runtime.instance.locks.held_tables:
             return False
         return not runtime.instance.locks.locked_rows(self.database_id, table.id, runtime.session.spid, "S")
 
@@ -163,12 +163,12 @@ class TableScan(RowSource):
             held = locks.mode_held(runtime.session.spid, resource)
             if held not in (wanted, "X", "SIX") and not ("TABLOCK" in hints and wanted == "S" and options.isolation < 4):
                 raise LockNeeded(resource, wanted, True, table)
+        if mode == "S" and self._versioned(runtime):
+            return runtime.uncommitted(table) or None, ""
         foreign = locks.locked_rows(self.database_id, table.id, runtime.session.spid, "S" if mode == "S" else "U")
         if not foreign:
             return None, tracked
         images = {row_id: runtime.committed(table, row_id, owner) for row_id, owner in foreign.items()}
-        if mode == "S" and self._versioned(runtime):
-            return images, ""
         if "READPAST" in hints:
             return dict.fromkeys(foreign), tracked
         for row_id in foreign:

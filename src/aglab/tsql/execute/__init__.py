@@ -1,0 +1,1 @@
+"""Running statements: one module per family, mixed into :class:`aglab.tsql.execute.executor.Executor`."""

@@ -1,0 +1,118 @@
+"""The executor of one scope: dispatch, error semantics, GOTO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aglab.tsql import ast_statements as st
+from aglab.tsql.effects import Cancelled, Done, EnvChange
+from aglab.tsql.execute.admin import AdminMixin
+from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.calls import CallMixin
+from aglab.tsql.execute.control import ControlMixin
+from aglab.tsql.execute.cursors import CursorMixin
+from aglab.tsql.execute.ddl import DdlMixin
+from aglab.tsql.execute.dml import DmlMixin
+from aglab.tsql.execute.merge import MergeMixin
+from aglab.tsql.messages import TsqlError, error, info, not_implemented
+
+# Errors that end the batch (and, outside TRY, roll the transaction back): failed conversions, deadlock victims.
+BATCH_ABORTING = frozenset({241, 242, 244, 245, 248, 235, 295, 529, 8114, 8169, 1205})
+# Errors after which SQL Server adds message 3621.
+TERMINATED = frozenset({515, 547, 2601, 2627, 2628, 8152, 220, 232, 8115, 8134, 512, 517, 1505, 3960})
+# Errors found while compiling: TRY in the same scope does not catch them, and the scope ends.
+COMPILE = frozenset({207, 208, 209, 4104, 213, 1087, 137})
+NOT_RESETTING = (st.If, st.While, st.Block, st.TryCatch, st.Declare, st.Label, st.Goto, st.Break, st.Continue, st.Return)
+
+
+class BatchAborted(Exception):
+    """The batch must end; its messages have been sent."""
+
+
+class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMixin, CursorMixin):
+    """Runs the statements of one batch, procedure or function."""
+
+    def run_body(self, body: list[st.Statement]) -> Effects[Any]:
+        """Run a whole body; GOTO may jump to any label at its top level."""
+        labels: dict[str, int] = {}
+        for position, statement in enumerate(body):
+            if isinstance(statement, st.Label):
+                if statement.name.lower() in labels:
+                    raise error(132, statement.name, line=statement.line)
+                labels[statement.name.lower()] = position
+        signal = yield from self.run_statements(body)
+        while signal is not None and signal[0] == "goto":
+            if signal[1] not in labels:
+                raise error(133, signal[1])
+            self.interpreter.step()
+            signal = yield from self.run_statements(body[labels[signal[1]] :])
+        return signal
+
+    def run_statements(self, body: list[st.Statement]) -> Effects[Any]:
+        """Statements one after another until one gives a signal (break, continue, return, goto)."""
+        for statement in body:
+            signal = yield from self.run_statement(statement)
+            if signal is not None:
+                return signal
+        return None
+
+    def run_statement(self, statement: st.Statement) -> Effects[Any]:
+        """One statement with T-SQL's error handling."""
+        self.interpreter.step()
+        self.runtime.moment = None
+        method = getattr(self, "_" + type(statement).__name__.lower(), None)
+        try:
+            if method is None:
+                raise not_implemented(type(statement).__name__, statement.line)
+            if self.session.options.noexec and not isinstance(statement, st.SetOption):
+                return None
+            signal = yield from method(statement)
+        except TsqlError as problem:
+            if isinstance(statement, NOT_RESETTING) and getattr(problem, "seen", False):
+                raise
+            yield from self._failed(statement, problem)
+            return None
+        except RecursionError:
+            yield from self._failed(statement, error(191, line=statement.line))
+            return None
+        if not isinstance(statement, NOT_RESETTING):
+            self.session.error = 0
+        return signal
+
+    def _failed(self, statement: st.Statement, problem: TsqlError) -> Effects[None]:
+        if not problem.line:
+            problem.line = statement.line
+        if self.in_procedure and self.runtime.procedure and not problem.procedure:
+            problem.procedure = self.runtime.procedure
+        session = self.session
+        session.row_count = 0
+        if problem.number in BATCH_ABORTING:
+            problem.aborts_batch = True
+        if self.interpreter.try_depth > 0 or getattr(problem, "seen", False):
+            raise problem
+        session.error = problem.number
+        problem.seen = True  # type: ignore[attr-defined]
+        yield problem.message()
+        following = getattr(problem, "followed_by", None)
+        if following is not None:
+            following.line, following.procedure = problem.line, problem.procedure
+            session.error = following.number
+            yield following.message()
+        if problem.number in TERMINATED and isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge)) or problem.number == 1505:
+            yield info(3621, line=problem.line)
+        raised = getattr(problem, "raised_by_user", False)
+        if problem.number == 1205 or (problem.aborts_batch and not getattr(problem, "thrown", False)) or (session.options.xact_abort and not raised):
+            number = self.rollback_all()
+            if number is not None:
+                yield EnvChange("rollback_tran", b"", number)
+            raise BatchAborted
+        if problem.aborts_batch or problem.severity >= 20:
+            raise BatchAborted
+        if problem.number in COMPILE and getattr(problem, "compile_scope", None) is not None:
+            if self.runtime.nesting == 0:
+                raise BatchAborted
+            raise problem
+        yield Done(None, "", self.in_procedure)
+
+
+__all__ = ["BatchAborted", "Cancelled", "Executor"]
