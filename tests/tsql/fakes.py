@@ -154,7 +154,9 @@ class World:
 
     def start(self, client: Client, text: str) -> Result:
         result = Result()
-        self.tasks.append({"generator": client.interpreter.run_batch(text), "wait": None, "result": result, "spid": client.session.spid})
+        self.tasks.append(
+            {"generator": client.interpreter.run_batch(text), "wait": None, "result": result, "spid": client.session.spid}
+        )
         return result
 
     def run(self, limit: int = 10_000) -> None:

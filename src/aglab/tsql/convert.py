@@ -200,7 +200,9 @@ def _to_exact(source: SqlType, target: SqlType) -> Convert:
 
         return from_text
     if source.name in BINARIES:
-        return lambda value: to_decimal(int.from_bytes(value[-8:], "big", signed=True), precision, scale, "expression", shown_target)
+        return lambda value: to_decimal(
+            int.from_bytes(value[-8:], "big", signed=True), precision, scale, "expression", shown_target
+        )
     if source.name in DATES:
         return lambda value: to_decimal(_days_fraction(value), precision, scale, "expression", shown_target)
     kind = "expression" if source.name in INTEGERS else "numeric" if source.name in ("decimal", "numeric") else source.name
@@ -401,7 +403,7 @@ def _to_date(source: SqlType, target: SqlType, style: int | None) -> Convert:
             return dates.round_fraction(moment, scale).time().replace(tzinfo=None)
         if name == "datetimeoffset":
             moment = dates.round_fraction(moment, scale)
-            return moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.timezone.utc)
+            return moment if moment.tzinfo is not None else moment.replace(tzinfo=datetime.UTC)
         moment = moment.replace(tzinfo=None)
         if name == "datetime2":
             return dates.round_fraction(moment, scale)

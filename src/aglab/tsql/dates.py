@@ -63,7 +63,7 @@ def _clock(match: re.Match[str]) -> tuple[tuple[int, int, int, int], datetime.tz
     offset: datetime.tzinfo | None = None
     if match[6]:
         if match[6] in "Zz":
-            offset = datetime.timezone.utc
+            offset = datetime.UTC
         else:
             sign = -1 if match[6][0] == "-" else 1
             offset = datetime.timezone(sign * datetime.timedelta(hours=int(match[6][1:3]), minutes=int(match[6][4:6])))
@@ -161,7 +161,9 @@ STYLES: dict[int, Callable[[datetime.datetime], str]] = {
     7: lambda m: f"{_mon(m)} {m.day:02}, {m.year % 100:02}",
     107: lambda m: f"{_mon(m)} {m.day:02}, {m.year:04}",
     8: lambda m: f"{m.hour:02}:{m.minute:02}:{m.second:02}",
-    9: lambda m: f"{_mon(m)} {m.day:>2} {m.year:04} {(m.hour % 12) or 12:>2}:{m.minute:02}:{m.second:02}:{_ms(m)}{'AM' if m.hour < 12 else 'PM'}",
+    9: lambda m: (
+        f"{_mon(m)} {m.day:>2} {m.year:04} {(m.hour % 12) or 12:>2}:{m.minute:02}:{m.second:02}:{_ms(m)}{'AM' if m.hour < 12 else 'PM'}"
+    ),
     10: lambda m: f"{m.month:02}-{m.day:02}-{m.year % 100:02}",
     110: lambda m: f"{m.month:02}-{m.day:02}-{m.year:04}",
     11: lambda m: f"{m.year % 100:02}/{m.month:02}/{m.day:02}",
@@ -173,7 +175,9 @@ STYLES: dict[int, Callable[[datetime.datetime], str]] = {
     20: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02} {m.hour:02}:{m.minute:02}:{m.second:02}",
     21: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02} {m.hour:02}:{m.minute:02}:{m.second:02}.{_ms(m)}",
     23: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02}",
-    126: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02}T{m.hour:02}:{m.minute:02}:{m.second:02}" + (f".{_ms(m)}" if m.microsecond else ""),
+    126: lambda m: (
+        f"{m.year:04}-{m.month:02}-{m.day:02}T{m.hour:02}:{m.minute:02}:{m.second:02}" + (f".{_ms(m)}" if m.microsecond else "")
+    ),
 }
 for _short, _long in ((0, 100), (8, 108), (9, 109), (13, 113), (14, 114), (20, 120), (21, 121), (8, 24), (21, 25), (20, 22)):
     STYLES[_long] = STYLES[_short]

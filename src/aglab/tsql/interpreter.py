@@ -27,9 +27,23 @@ Effects = Generator[Effect, Any, None]
 PARSE_CACHE_SIZE = 500
 MAX_BATCH_CHARACTERS = 64 * 1024 * 1024
 MAX_STEPS = 50_000_000  # statements of one batch; a loop without end ends here (attention ends it sooner)
-RPC_NAMES = {1: "sp_cursor", 2: "sp_cursoropen", 3: "sp_cursorprepare", 4: "sp_cursorexecute", 5: "sp_cursorprepexec", 6: "sp_cursorunprepare",
-             7: "sp_cursorfetch", 8: "sp_cursoroption", 9: "sp_cursorclose", 10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute",
-             13: "sp_prepexec", 14: "sp_prepexecrpc", 15: "sp_unprepare"}
+RPC_NAMES = {
+    1: "sp_cursor",
+    2: "sp_cursoropen",
+    3: "sp_cursorprepare",
+    4: "sp_cursorexecute",
+    5: "sp_cursorprepexec",
+    6: "sp_cursorunprepare",
+    7: "sp_cursorfetch",
+    8: "sp_cursoroption",
+    9: "sp_cursorclose",
+    10: "sp_executesql",
+    11: "sp_prepare",
+    12: "sp_execute",
+    13: "sp_prepexec",
+    14: "sp_prepexecrpc",
+    15: "sp_unprepare",
+}
 
 _parsed: OrderedDict[str, list[st.Statement]] = OrderedDict()
 
@@ -246,7 +260,13 @@ def run_function(runtime: Runtime, module: Module, database: Database, values: l
         variables.values[parameter.name.lower()] = value
     interpreter = Interpreter(runtime.host, runtime.session)
     interpreter.try_depth = 1  # errors go up to the calling statement
-    inner = replace(runtime, variables=variables, procedure=module.name, procedure_id=module.object_id, function_depth=runtime.function_depth + 1)
+    inner = replace(
+        runtime,
+        variables=variables,
+        procedure=module.name,
+        procedure_id=module.object_id,
+        function_depth=runtime.function_depth + 1,
+    )
     executor = interpreter.executor(inner)
     executor.returns = definition.returns  # type: ignore[attr-defined]
     declare(definition.body, variables)

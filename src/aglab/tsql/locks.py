@@ -228,7 +228,9 @@ class LockManager:
                 break
             if waiter.spid != spid and waiter.mode not in compatible:
                 blockers.append(waiter.spid)
-        return sorted(set(blockers)) or sorted({w.spid for w in queue.waiting if w is not request and w.sequence < request.sequence})
+        return sorted(set(blockers)) or sorted(
+            {w.spid for w in queue.waiting if w is not request and w.sequence < request.sequence}
+        )
 
     def _cycle(self, start: int) -> list[int]:
         """The sessions of a cycle through ``start``, or an empty list."""

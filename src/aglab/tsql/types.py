@@ -81,7 +81,11 @@ def common(left: SqlType | None, right: SqlType | None) -> SqlType | None:
         return a
     if a.name in STRINGS and b.name in STRINGS:
         if MAX in (a.length, b.length):
-            return SqlType(a.name, length=MAX) if a.name in ("varchar", "nvarchar") else SqlType("nvarchar" if a.name[0] == "n" else "varchar", length=MAX)
+            return (
+                SqlType(a.name, length=MAX)
+                if a.name in ("varchar", "nvarchar")
+                else SqlType("nvarchar" if a.name[0] == "n" else "varchar", length=MAX)
+            )
         length = max(a.length, b.length)
         limit = 4000 if a.name[0] == "n" else 8000
         return SqlType(a.name, length=min(length, limit)) if a.name not in LOBS and a.name != "xml" else a

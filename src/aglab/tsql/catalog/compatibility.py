@@ -27,13 +27,38 @@ def _sysprocesses(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
         s = runtime.instance.sessions[spid]
         current = runtime.instance.database(s.database)
         yield {
-            "spid": spid, "kpid": 0 if s.status == "sleeping" else 1000 + spid, "blocked": runtime.instance.locks.blocker(spid), "waittype": b"\0\0",
-            "waittime": int((runtime.host.now_s() - s.wait_started_s) * 1000) if s.wait_type else 0, "lastwaittype": s.wait_type or "MISCELLANEOUS",
-            "waitresource": s.wait_resource, "dbid": current.id if current else 1, "uid": 1, "cpu": 0, "physical_io": 0, "memusage": 4,
-            "login_time": s.login_time or now, "last_batch": s.last_request_start or now, "ecid": 0, "open_tran": s.trancount, "status": s.status,
-            "sid": b"\x01", "hostname": s.host_name, "program_name": s.program_name, "hostprocess": "1", "cmd": s.command, "nt_domain": "",
-            "nt_username": "", "net_address": "", "net_library": "TCP/IP", "loginame": s.login, "context_info": s.context_info or b"",
-            "sql_handle": s.spid.to_bytes(20, "big"), "stmt_start": 0, "stmt_end": -1, "request_id": 0,
+            "spid": spid,
+            "kpid": 0 if s.status == "sleeping" else 1000 + spid,
+            "blocked": runtime.instance.locks.blocker(spid),
+            "waittype": b"\0\0",
+            "waittime": int((runtime.host.now_s() - s.wait_started_s) * 1000) if s.wait_type else 0,
+            "lastwaittype": s.wait_type or "MISCELLANEOUS",
+            "waitresource": s.wait_resource,
+            "dbid": current.id if current else 1,
+            "uid": 1,
+            "cpu": 0,
+            "physical_io": 0,
+            "memusage": 4,
+            "login_time": s.login_time or now,
+            "last_batch": s.last_request_start or now,
+            "ecid": 0,
+            "open_tran": s.trancount,
+            "status": s.status,
+            "sid": b"\x01",
+            "hostname": s.host_name,
+            "program_name": s.program_name,
+            "hostprocess": "1",
+            "cmd": s.command,
+            "nt_domain": "",
+            "nt_username": "",
+            "net_address": "",
+            "net_library": "TCP/IP",
+            "loginame": s.login,
+            "context_info": s.context_info or b"",
+            "sql_handle": s.spid.to_bytes(20, "big"),
+            "stmt_start": 0,
+            "stmt_end": -1,
+            "request_id": 0,
         }
 
 
@@ -44,8 +69,19 @@ def _sysprocesses(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
 )
 def _sysdatabases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for item in sorted(runtime.instance.databases.values(), key=lambda d: d.id):
-        yield {"name": item.name, "dbid": item.id, "sid": b"\x01", "mode": 0, "status": 65536, "status2": 1090520064, "crdate": item.created or _CREATED,
-               "category": 0, "cmptlevel": item.options["compatibility_level"], "filename": item.files[0].physical_name, "version": 957}
+        yield {
+            "name": item.name,
+            "dbid": item.id,
+            "sid": b"\x01",
+            "mode": 0,
+            "status": 65536,
+            "status2": 1090520064,
+            "crdate": item.created or _CREATED,
+            "category": 0,
+            "cmptlevel": item.options["compatibility_level"],
+            "filename": item.files[0].physical_name,
+            "version": 957,
+        }
 
 
 @provide(
@@ -57,11 +93,32 @@ def _sysdatabases(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
 )
 def _syslogins(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for login in runtime.instance.logins.values():
-        yield {"sid": login.get("sid"), "status": 9, "createdate": _CREATED, "updatedate": _CREATED, "accdate": _CREATED, "totcpu": 0, "totio": 0,
-               "name": login["name"], "loginname": login["name"], "dbname": login.get("default_database_name", "master"), "language": "us_english",
-               "denylogin": 0, "hasaccess": 1, "isntname": 0, "isntgroup": 0, "isntuser": 0,
-               "sysadmin": int(login["name"] == "sa" or bool(login.get("sysadmin"))), "securityadmin": 0, "serveradmin": 0, "setupadmin": 0,
-               "processadmin": 0, "diskadmin": 0, "dbcreator": 0, "bulkadmin": 0}
+        yield {
+            "sid": login.get("sid"),
+            "status": 9,
+            "createdate": _CREATED,
+            "updatedate": _CREATED,
+            "accdate": _CREATED,
+            "totcpu": 0,
+            "totio": 0,
+            "name": login["name"],
+            "loginname": login["name"],
+            "dbname": login.get("default_database_name", "master"),
+            "language": "us_english",
+            "denylogin": 0,
+            "hasaccess": 1,
+            "isntname": 0,
+            "isntgroup": 0,
+            "isntuser": 0,
+            "sysadmin": int(login["name"] == "sa" or bool(login.get("sysadmin"))),
+            "securityadmin": 0,
+            "serveradmin": 0,
+            "setupadmin": 0,
+            "processadmin": 0,
+            "diskadmin": 0,
+            "dbcreator": 0,
+            "bulkadmin": 0,
+        }
 
 
 @provide(
@@ -73,5 +130,13 @@ def _syslogins(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
 def _sysobjects(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for item in database.objects.values():
         code = type_code(item).ljust(2)
-        yield {"name": item.name, "id": object_id(item), "xtype": code, "uid": 1, "parent_obj": 0, "crdate": item.created or _CREATED, "type": code,
-               "refdate": item.created or _CREATED}
+        yield {
+            "name": item.name,
+            "id": object_id(item),
+            "xtype": code,
+            "uid": 1,
+            "parent_obj": 0,
+            "crdate": item.created or _CREATED,
+            "type": code,
+            "refdate": item.created or _CREATED,
+        }

@@ -37,18 +37,54 @@ def _dm_exec_sessions(runtime: Any, database: Database, arguments: tuple[Any, ..
         o = s.options
         login_time = s.login_time or now
         yield {
-            "session_id": s.spid, "login_time": login_time, "host_name": s.host_name, "program_name": s.program_name, "host_process_id": 1,
-            "client_version": 7, "client_interface_name": s.client_interface, "security_id": b"\x01", "login_name": s.login, "nt_domain": "",
-            "nt_user_name": "", "status": s.status, "context_info": s.context_info, "cpu_time": 0, "memory_usage": 4,
-            "total_scheduled_time": 0, "total_elapsed_time": 0, "endpoint_id": 4, "last_request_start_time": s.last_request_start or login_time,
-            "last_request_end_time": s.last_request_end, "reads": s.reads, "writes": s.writes, "logical_reads": s.logical_reads,
-            "is_user_process": True, "text_size": o.textsize, "language": o.language, "date_format": o.dateformat, "date_first": o.datefirst,
-            "quoted_identifier": o.quoted_identifier, "arithabort": o.arithabort, "ansi_null_dflt_on": o.ansi_null_dflt_on,
-            "ansi_defaults": False, "ansi_warnings": o.ansi_warnings, "ansi_padding": o.ansi_padding, "ansi_nulls": o.ansi_nulls,
-            "concat_null_yields_null": o.concat_null_yields_null, "transaction_isolation_level": o.isolation, "lock_timeout": o.lock_timeout_ms,
-            "deadlock_priority": o.deadlock_priority, "row_count": s.row_count, "prev_error": s.error, "original_security_id": b"\x01",
-            "original_login_name": s.login, "group_id": s.group_id, "database_id": _database_id(runtime, s),
-            "authenticating_database_id": 1, "open_transaction_count": s.trancount, "page_server_reads": 0,
+            "session_id": s.spid,
+            "login_time": login_time,
+            "host_name": s.host_name,
+            "program_name": s.program_name,
+            "host_process_id": 1,
+            "client_version": 7,
+            "client_interface_name": s.client_interface,
+            "security_id": b"\x01",
+            "login_name": s.login,
+            "nt_domain": "",
+            "nt_user_name": "",
+            "status": s.status,
+            "context_info": s.context_info,
+            "cpu_time": 0,
+            "memory_usage": 4,
+            "total_scheduled_time": 0,
+            "total_elapsed_time": 0,
+            "endpoint_id": 4,
+            "last_request_start_time": s.last_request_start or login_time,
+            "last_request_end_time": s.last_request_end,
+            "reads": s.reads,
+            "writes": s.writes,
+            "logical_reads": s.logical_reads,
+            "is_user_process": True,
+            "text_size": o.textsize,
+            "language": o.language,
+            "date_format": o.dateformat,
+            "date_first": o.datefirst,
+            "quoted_identifier": o.quoted_identifier,
+            "arithabort": o.arithabort,
+            "ansi_null_dflt_on": o.ansi_null_dflt_on,
+            "ansi_defaults": False,
+            "ansi_warnings": o.ansi_warnings,
+            "ansi_padding": o.ansi_padding,
+            "ansi_nulls": o.ansi_nulls,
+            "concat_null_yields_null": o.concat_null_yields_null,
+            "transaction_isolation_level": o.isolation,
+            "lock_timeout": o.lock_timeout_ms,
+            "deadlock_priority": o.deadlock_priority,
+            "row_count": s.row_count,
+            "prev_error": s.error,
+            "original_security_id": b"\x01",
+            "original_login_name": s.login,
+            "group_id": s.group_id,
+            "database_id": _database_id(runtime, s),
+            "authenticating_database_id": 1,
+            "open_transaction_count": s.trancount,
+            "page_server_reads": 0,
         }
 
 
@@ -76,20 +112,58 @@ def _dm_exec_requests(runtime: Any, database: Database, arguments: tuple[Any, ..
         o = s.options
         started = s.last_request_start or now
         yield {
-            "session_id": s.spid, "request_id": 0, "start_time": started, "status": s.status, "command": s.command,
-            "sql_handle": s.spid.to_bytes(20, "big"), "statement_start_offset": 0, "statement_end_offset": -1, "database_id": _database_id(runtime, s),
-            "user_id": 1, "blocking_session_id": runtime.instance.locks.blocker(s.spid), "wait_type": s.wait_type or None,
-            "wait_time": int((runtime.host.now_s() - s.wait_started_s) * 1000) if s.wait_type else 0, "last_wait_type": s.wait_type or "MISCELLANEOUS",
-            "wait_resource": s.wait_resource, "open_transaction_count": s.trancount, "open_resultset_count": 1,
-            "transaction_id": s.transaction.id if s.transaction else 0, "percent_complete": getattr(s, "percent_complete", 0.0),
-            "estimated_completion_time": 0, "cpu_time": 0, "total_elapsed_time": int((now - started).total_seconds() * 1000), "scheduler_id": 0,
-            "reads": s.reads, "writes": s.writes, "logical_reads": s.logical_reads, "text_size": o.textsize, "language": o.language,
-            "date_format": o.dateformat, "date_first": o.datefirst, "quoted_identifier": o.quoted_identifier, "arithabort": o.arithabort,
-            "ansi_null_dflt_on": True, "ansi_defaults": False, "ansi_warnings": o.ansi_warnings, "ansi_padding": o.ansi_padding,
-            "ansi_nulls": o.ansi_nulls, "concat_null_yields_null": True, "transaction_isolation_level": o.isolation,
-            "lock_timeout": o.lock_timeout_ms, "deadlock_priority": o.deadlock_priority, "row_count": s.row_count, "prev_error": s.error,
-            "nest_level": 0, "granted_query_memory": 0, "executing_managed_code": False, "group_id": s.group_id, "dop": 1,
-            "parallel_worker_count": 0, "is_resumable": False, "page_server_reads": 0, "dist_statement_id": uuid.UUID(int=0),
+            "session_id": s.spid,
+            "request_id": 0,
+            "start_time": started,
+            "status": s.status,
+            "command": s.command,
+            "sql_handle": s.spid.to_bytes(20, "big"),
+            "statement_start_offset": 0,
+            "statement_end_offset": -1,
+            "database_id": _database_id(runtime, s),
+            "user_id": 1,
+            "blocking_session_id": runtime.instance.locks.blocker(s.spid),
+            "wait_type": s.wait_type or None,
+            "wait_time": int((runtime.host.now_s() - s.wait_started_s) * 1000) if s.wait_type else 0,
+            "last_wait_type": s.wait_type or "MISCELLANEOUS",
+            "wait_resource": s.wait_resource,
+            "open_transaction_count": s.trancount,
+            "open_resultset_count": 1,
+            "transaction_id": s.transaction.id if s.transaction else 0,
+            "percent_complete": getattr(s, "percent_complete", 0.0),
+            "estimated_completion_time": 0,
+            "cpu_time": 0,
+            "total_elapsed_time": int((now - started).total_seconds() * 1000),
+            "scheduler_id": 0,
+            "reads": s.reads,
+            "writes": s.writes,
+            "logical_reads": s.logical_reads,
+            "text_size": o.textsize,
+            "language": o.language,
+            "date_format": o.dateformat,
+            "date_first": o.datefirst,
+            "quoted_identifier": o.quoted_identifier,
+            "arithabort": o.arithabort,
+            "ansi_null_dflt_on": True,
+            "ansi_defaults": False,
+            "ansi_warnings": o.ansi_warnings,
+            "ansi_padding": o.ansi_padding,
+            "ansi_nulls": o.ansi_nulls,
+            "concat_null_yields_null": True,
+            "transaction_isolation_level": o.isolation,
+            "lock_timeout": o.lock_timeout_ms,
+            "deadlock_priority": o.deadlock_priority,
+            "row_count": s.row_count,
+            "prev_error": s.error,
+            "nest_level": 0,
+            "granted_query_memory": 0,
+            "executing_managed_code": False,
+            "group_id": s.group_id,
+            "dop": 1,
+            "parallel_worker_count": 0,
+            "is_resumable": False,
+            "page_server_reads": 0,
+            "dist_statement_id": uuid.UUID(int=0),
         }
 
 
@@ -105,15 +179,29 @@ def _dm_exec_connections(runtime: Any, database: Database, arguments: tuple[Any,
 
     for s in _sessions_of(runtime):
         yield {
-            "session_id": s.spid, "most_recent_session_id": s.spid, "connect_time": s.login_time or runtime.now(), "net_transport": "TCP",
-            "protocol_type": "TSQL", "protocol_version": 0x74000004, "endpoint_id": 4, "encrypt_option": "TRUE", "auth_scheme": "SQL",
-            "node_affinity": 0, "num_reads": 0, "num_writes": 0, "net_packet_size": 4096, "client_net_address": "127.0.0.1",
-            "local_net_address": "127.0.0.1", "connection_id": uuid.uuid5(uuid.NAMESPACE_OID, f"{runtime.instance.name}/{s.spid}"),
+            "session_id": s.spid,
+            "most_recent_session_id": s.spid,
+            "connect_time": s.login_time or runtime.now(),
+            "net_transport": "TCP",
+            "protocol_type": "TSQL",
+            "protocol_version": 0x74000004,
+            "endpoint_id": 4,
+            "encrypt_option": "TRUE",
+            "auth_scheme": "SQL",
+            "node_affinity": 0,
+            "num_reads": 0,
+            "num_writes": 0,
+            "net_packet_size": 4096,
+            "client_net_address": "127.0.0.1",
+            "local_net_address": "127.0.0.1",
+            "connection_id": uuid.uuid5(uuid.NAMESPACE_OID, f"{runtime.instance.name}/{s.spid}"),
             "most_recent_sql_handle": s.spid.to_bytes(20, "big"),
         }
 
 
-@provide("sys.dm_exec_sql_text(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, text nvarchar(max)")
+@provide(
+    """sys.dm_exec_sql_text(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, text nvarchar(max)"""
+)
 def _sql_text(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     handle = arguments[0]
     session = runtime.instance.sessions.get(int.from_bytes(handle, "big")) if handle else None
@@ -121,7 +209,7 @@ def _sql_text(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> I
         yield _database_id(runtime, session), None, None, False, session.current_text
 
 
-@provide("sys.dm_exec_input_buffer(smallint, int): event_type nvarchar(256), parameters smallint, event_info nvarchar(max)")
+@provide("""sys.dm_exec_input_buffer(smallint, int): event_type nvarchar(256), parameters smallint, event_info nvarchar(max)""")
 def _input_buffer(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     session = runtime.instance.sessions.get(arguments[0])
     if session is not None:
@@ -139,7 +227,7 @@ define(
     max_elapsed_time bigint!, query_hash binary(8), query_plan_hash binary(8), total_rows bigint, last_rows bigint, min_rows bigint,
     max_rows bigint"""
 )
-define("sys.dm_exec_query_plan(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, query_plan xml")
+define("""sys.dm_exec_query_plan(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, query_plan xml""")
 
 
 @provide(
@@ -155,21 +243,42 @@ def _dm_tran_locks(runtime: Any, database: Database, arguments: tuple[Any, ...])
     for s in _sessions_of(runtime):
         yield _lock_row("DATABASE", _database_id(runtime, s), "", 0, "S", "GRANT", s.spid, "SHARED_TRANSACTION_WORKSPACE")
     for spid, resource, mode, status in runtime.instance.locks.rows():
-        text = f"({resource.key:012x})" if resource.kind == "KEY" else f"1:{resource.key // 100 + 312}:{resource.key % 100}" if resource.kind == "RID" else ""
+        text = (
+            f"({resource.key:012x})"
+            if resource.kind == "KEY"
+            else f"1:{resource.key // 100 + 312}:{resource.key % 100}"
+            if resource.kind == "RID"
+            else ""
+        )
         entity = resource.object_id if resource.kind == "OBJECT" else 72057594000000000 + resource.object_id
         yield _lock_row(resource.kind, resource.database_id, text, entity, mode, status, spid, "TRANSACTION")
     _ = uuid
 
 
-def _lock_row(kind: str, database_id: int, text: str, entity: int, mode: str, status: str, spid: int, owner: str) -> dict[str, Any]:
+def _lock_row(
+    kind: str, database_id: int, text: str, entity: int, mode: str, status: str, spid: int, owner: str
+) -> dict[str, Any]:
     import uuid
 
     return {
-        "resource_type": kind, "resource_subtype": "", "resource_database_id": database_id, "resource_description": text,
-        "resource_associated_entity_id": entity, "resource_lock_partition": 0, "request_mode": mode, "request_type": "LOCK",
-        "request_status": status, "request_reference_count": 1, "request_lifetime": 0, "request_session_id": spid,
-        "request_exec_context_id": 0, "request_request_id": 0, "request_owner_type": owner, "request_owner_id": 0,
-        "request_owner_guid": uuid.UUID(int=0), "lock_owner_address": b"\0" * 8,
+        "resource_type": kind,
+        "resource_subtype": "",
+        "resource_database_id": database_id,
+        "resource_description": text,
+        "resource_associated_entity_id": entity,
+        "resource_lock_partition": 0,
+        "request_mode": mode,
+        "request_type": "LOCK",
+        "request_status": status,
+        "request_reference_count": 1,
+        "request_lifetime": 0,
+        "request_session_id": spid,
+        "request_exec_context_id": 0,
+        "request_request_id": 0,
+        "request_owner_type": owner,
+        "request_owner_id": 0,
+        "request_owner_guid": uuid.UUID(int=0),
+        "lock_owner_address": b"\0" * 8,
     }
 
 
@@ -195,9 +304,18 @@ def _active_transactions(runtime: Any, database: Database, arguments: tuple[Any,
     for s in _sessions_of(runtime):
         t = s.transaction
         if t is not None and s.trancount:
-            yield {"transaction_id": t.id, "name": t.name or "user_transaction", "transaction_type": 1, "transaction_state": 2,
-                   "transaction_begin_time": start + datetime.timedelta(seconds=t.began_s), "transaction_status": 0, "transaction_status2": 258,
-                   "dtc_state": 0, "dtc_status": 0, "dtc_isolation_level": -1}
+            yield {
+                "transaction_id": t.id,
+                "name": t.name or "user_transaction",
+                "transaction_type": 1,
+                "transaction_state": 2,
+                "transaction_begin_time": start + datetime.timedelta(seconds=t.began_s),
+                "transaction_status": 0,
+                "transaction_status2": 258,
+                "dtc_state": 0,
+                "dtc_status": 0,
+                "dtc_isolation_level": -1,
+            }
 
 
 @provide(
@@ -213,6 +331,12 @@ def _database_transactions(runtime: Any, database: Database, arguments: tuple[An
         for name in dict.fromkeys(entry.database for entry in t.entries):
             item = runtime.instance.database(name)
             entries = [entry for entry in t.entries if entry.database == name]
-            yield {"transaction_id": t.id, "database_id": item.id if item else 0, "database_transaction_type": 1, "database_transaction_state": 4,
-                   "database_transaction_log_record_count": len(entries),
-                   "database_transaction_log_bytes_used": sum(entry.log_bytes for entry in entries), "database_transaction_log_bytes_reserved": 0}
+            yield {
+                "transaction_id": t.id,
+                "database_id": item.id if item else 0,
+                "database_transaction_type": 1,
+                "database_transaction_state": 4,
+                "database_transaction_log_record_count": len(entries),
+                "database_transaction_log_bytes_used": sum(entry.log_bytes for entry in entries),
+                "database_transaction_log_bytes_reserved": 0,
+            }

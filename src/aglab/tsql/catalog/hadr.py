@@ -42,7 +42,10 @@ define(
     primary_recovery_health_desc nvarchar(60), secondary_recovery_health tinyint, secondary_recovery_health_desc nvarchar(60),
     synchronization_health tinyint, synchronization_health_desc nvarchar(60)"""
 )
-define("sys.availability_databases_cluster: group_id uniqueidentifier!, group_database_id uniqueidentifier!, database_name sysname, truncation_lsn numeric(25,0)")
+define(
+    """sys.availability_databases_cluster: group_id uniqueidentifier!, group_database_id uniqueidentifier!, database_name
+    sysname, truncation_lsn numeric(25,0)"""
+)
 define(
     """sys.dm_hadr_database_replica_cluster_states: replica_id uniqueidentifier!, group_database_id uniqueidentifier!, database_name sysname!,
     is_failover_ready bit!, is_pending_secondary_suspend bit!, is_database_joined bit!, recovery_lsn numeric(25,0), truncation_lsn numeric(25,0)"""
@@ -51,12 +54,27 @@ define(
     """sys.dm_hadr_availability_replica_cluster_states: replica_id uniqueidentifier!, replica_server_name nvarchar(256), group_id uniqueidentifier!,
     join_state tinyint!, join_state_desc nvarchar(60)!"""
 )
-define("sys.dm_hadr_availability_replica_cluster_nodes: group_name nvarchar(256)!, replica_server_name nvarchar(256)!, node_name nvarchar(256)!")
-define("sys.dm_hadr_cluster: cluster_name nvarchar(128)!, quorum_type tinyint!, quorum_type_desc nvarchar(60)!, quorum_state tinyint!, quorum_state_desc nvarchar(60)!")
-define("sys.dm_hadr_cluster_members: member_name nvarchar(128)!, member_type tinyint!, member_type_desc nvarchar(60)!, member_state tinyint!, member_state_desc nvarchar(60)!, number_of_quorum_votes int")
-define("sys.dm_hadr_cluster_networks: member_name nvarchar(128)!, network_subnet_ip nvarchar(48)!, network_subnet_ipv4_mask nvarchar(45), network_subnet_prefix_length int, is_public bit!, is_ipv4 bit!")
-define("sys.dm_hadr_name_id_map: ag_name nvarchar(256)!, ag_id uniqueidentifier!, ag_resource_id nvarchar(256), ag_group_id nvarchar(256)")
-define("sys.dm_hadr_instance_node_map: ag_resource_id nvarchar(256)!, instance_name nvarchar(256)!, node_name nvarchar(256)!")
+define(
+    """sys.dm_hadr_availability_replica_cluster_nodes: group_name nvarchar(256)!, replica_server_name nvarchar(256)!,
+    node_name nvarchar(256)!"""
+)
+define(
+    """sys.dm_hadr_cluster: cluster_name nvarchar(128)!, quorum_type tinyint!, quorum_type_desc nvarchar(60)!, quorum_state
+    tinyint!, quorum_state_desc nvarchar(60)!"""
+)
+define(
+    """sys.dm_hadr_cluster_members: member_name nvarchar(128)!, member_type tinyint!, member_type_desc nvarchar(60)!,
+    member_state tinyint!, member_state_desc nvarchar(60)!, number_of_quorum_votes int"""
+)
+define(
+    """sys.dm_hadr_cluster_networks: member_name nvarchar(128)!, network_subnet_ip nvarchar(48)!, network_subnet_ipv4_mask
+    nvarchar(45), network_subnet_prefix_length int, is_public bit!, is_ipv4 bit!"""
+)
+define(
+    """sys.dm_hadr_name_id_map: ag_name nvarchar(256)!, ag_id uniqueidentifier!, ag_resource_id nvarchar(256), ag_group_id
+    nvarchar(256)"""
+)
+define("""sys.dm_hadr_instance_node_map: ag_resource_id nvarchar(256)!, instance_name nvarchar(256)!, node_name nvarchar(256)!""")
 define(
     """sys.dm_hadr_auto_page_repair: database_id int!, file_id int!, page_id bigint!, error_type int!, page_status int!, modification_time datetime!"""
 )
@@ -72,16 +90,37 @@ define(
     start_time_utc datetime, end_time_utc datetime, estimate_time_complete_utc datetime, total_disk_io_wait_time_ms bigint,
     total_network_wait_time_ms bigint, failure_code int, failure_message nvarchar(2048), failure_time_utc datetime, is_compression_enabled bit"""
 )
-define("sys.availability_group_listeners: group_id uniqueidentifier!, listener_id nvarchar(36)!, dns_name nvarchar(63), port int, is_conformant bit!, ip_configuration_string_from_cluster nvarchar(max), is_distributed_network_name bit")
-define("sys.availability_group_listener_ip_addresses: listener_id nvarchar(36), ip_address nvarchar(48), ip_subnet_mask nvarchar(15), is_dhcp bit, network_subnet_ip nvarchar(48), network_subnet_prefix_length int, network_subnet_ipv4_mask nvarchar(15), state tinyint, state_desc nvarchar(60)")
-define("sys.availability_groups_cluster: group_id uniqueidentifier!, name sysname, resource_id nvarchar(40), resource_group_id nvarchar(40), failure_condition_level int, health_check_timeout int, automated_backup_preference tinyint, automated_backup_preference_desc nvarchar(60)")
-define("sys.availability_read_only_routing_lists: replica_id uniqueidentifier!, routing_priority int!, read_only_replica_id uniqueidentifier!")
-define("sys.dm_tcp_listener_states: listener_id int!, ip_address nvarchar(48)!, is_ipv4 bit!, port int!, type smallint!, type_desc nvarchar(20)!, state tinyint!, state_desc nvarchar(16)!, start_time datetime!")
+define(
+    """sys.availability_group_listeners: group_id uniqueidentifier!, listener_id nvarchar(36)!, dns_name nvarchar(63), port
+    int, is_conformant bit!, ip_configuration_string_from_cluster nvarchar(max), is_distributed_network_name bit"""
+)
+define(
+    """sys.availability_group_listener_ip_addresses: listener_id nvarchar(36), ip_address nvarchar(48), ip_subnet_mask
+    nvarchar(15), is_dhcp bit, network_subnet_ip nvarchar(48), network_subnet_prefix_length int, network_subnet_ipv4_mask
+    nvarchar(15), state tinyint, state_desc nvarchar(60)"""
+)
+define(
+    """sys.availability_groups_cluster: group_id uniqueidentifier!, name sysname, resource_id nvarchar(40), resource_group_id
+    nvarchar(40), failure_condition_level int, health_check_timeout int, automated_backup_preference tinyint,
+    automated_backup_preference_desc nvarchar(60)"""
+)
+define(
+    """sys.availability_read_only_routing_lists: replica_id uniqueidentifier!, routing_priority int!, read_only_replica_id
+    uniqueidentifier!"""
+)
+define(
+    """sys.dm_tcp_listener_states: listener_id int!, ip_address nvarchar(48)!, is_ipv4 bit!, port int!, type smallint!,
+    type_desc nvarchar(20)!, state tinyint!, state_desc nvarchar(16)!, start_time datetime!"""
+)
 define(
     """sys.database_mirroring_endpoints: name sysname!, endpoint_id int!, principal_id int, protocol tinyint!, protocol_desc nvarchar(60), type tinyint!,
     type_desc nvarchar(60), state tinyint, state_desc nvarchar(60), is_admin_endpoint bit!, role tinyint!, role_desc nvarchar(60),
     is_encryption_enabled bit!, connection_auth tinyint!, connection_auth_desc nvarchar(60), certificate_id int!, encryption_algorithm tinyint!,
     encryption_algorithm_desc nvarchar(60)"""
 )
-define("sys.tcp_endpoints: name sysname!, endpoint_id int!, principal_id int, protocol tinyint!, protocol_desc nvarchar(60), type tinyint!, type_desc nvarchar(60), state tinyint, state_desc nvarchar(60), is_admin_endpoint bit!, port int!, is_dynamic_port bit!, ip_address nvarchar(45)")
+define(
+    """sys.tcp_endpoints: name sysname!, endpoint_id int!, principal_id int, protocol tinyint!, protocol_desc nvarchar(60),
+    type tinyint!, type_desc nvarchar(60), state tinyint, state_desc nvarchar(60), is_admin_endpoint bit!, port int!,
+    is_dynamic_port bit!, ip_address nvarchar(45)"""
+)
 define("sys.fn_hadr_is_primary_replica(sysname): value bit")

@@ -15,20 +15,54 @@ from aglab.tsql.store.table import Table, column_bytes
 _CREATED = datetime.datetime(2022, 11, 16)
 # name -> user_type_id, system_type_id, max_length, precision, scale
 TYPE_IDS: dict[str, tuple[int, int, int, int, int]] = {
-    "image": (34, 34, 16, 0, 0), "text": (35, 35, 16, 0, 0), "uniqueidentifier": (36, 36, 16, 0, 0), "date": (40, 40, 3, 10, 0),
-    "time": (41, 41, 5, 16, 7), "datetime2": (42, 42, 8, 27, 7), "datetimeoffset": (43, 43, 10, 34, 7), "tinyint": (48, 48, 1, 3, 0),
-    "smallint": (52, 52, 2, 5, 0), "int": (56, 56, 4, 10, 0), "smalldatetime": (58, 58, 4, 16, 0), "real": (59, 59, 4, 24, 0),
-    "money": (60, 60, 8, 19, 4), "datetime": (61, 61, 8, 23, 3), "float": (62, 62, 8, 53, 0), "sql_variant": (98, 98, 8016, 0, 0),
-    "ntext": (99, 99, 16, 0, 0), "bit": (104, 104, 1, 1, 0), "decimal": (106, 106, 17, 38, 38), "numeric": (108, 108, 17, 38, 38),
-    "smallmoney": (122, 122, 4, 10, 4), "bigint": (127, 127, 8, 19, 0), "varbinary": (165, 165, 8000, 0, 0), "varchar": (167, 167, 8000, 0, 0),
-    "binary": (173, 173, 8000, 0, 0), "char": (175, 175, 8000, 0, 0), "timestamp": (189, 189, 8, 0, 0), "nvarchar": (231, 231, 8000, 0, 0),
-    "nchar": (239, 239, 8000, 0, 0), "xml": (241, 241, -1, 0, 0), "sysname": (256, 231, 256, 0, 0),
+    "image": (34, 34, 16, 0, 0),
+    "text": (35, 35, 16, 0, 0),
+    "uniqueidentifier": (36, 36, 16, 0, 0),
+    "date": (40, 40, 3, 10, 0),
+    "time": (41, 41, 5, 16, 7),
+    "datetime2": (42, 42, 8, 27, 7),
+    "datetimeoffset": (43, 43, 10, 34, 7),
+    "tinyint": (48, 48, 1, 3, 0),
+    "smallint": (52, 52, 2, 5, 0),
+    "int": (56, 56, 4, 10, 0),
+    "smalldatetime": (58, 58, 4, 16, 0),
+    "real": (59, 59, 4, 24, 0),
+    "money": (60, 60, 8, 19, 4),
+    "datetime": (61, 61, 8, 23, 3),
+    "float": (62, 62, 8, 53, 0),
+    "sql_variant": (98, 98, 8016, 0, 0),
+    "ntext": (99, 99, 16, 0, 0),
+    "bit": (104, 104, 1, 1, 0),
+    "decimal": (106, 106, 17, 38, 38),
+    "numeric": (108, 108, 17, 38, 38),
+    "smallmoney": (122, 122, 4, 10, 4),
+    "bigint": (127, 127, 8, 19, 0),
+    "varbinary": (165, 165, 8000, 0, 0),
+    "varchar": (167, 167, 8000, 0, 0),
+    "binary": (173, 173, 8000, 0, 0),
+    "char": (175, 175, 8000, 0, 0),
+    "timestamp": (189, 189, 8, 0, 0),
+    "nvarchar": (231, 231, 8000, 0, 0),
+    "nchar": (239, 239, 8000, 0, 0),
+    "xml": (241, 241, -1, 0, 0),
+    "sysname": (256, 231, 256, 0, 0),
 }
 _OBJECT = """name sysname!, object_id int!, principal_id int, schema_id int!, parent_object_id int!, type char(2), type_desc nvarchar(60),
     create_date datetime!, modify_date datetime!, is_ms_shipped bit!, is_published bit!, is_schema_published bit!"""
-DESCRIPTIONS = {"U": "USER_TABLE", "P": "SQL_STORED_PROCEDURE", "FN": "SQL_SCALAR_FUNCTION", "V": "VIEW", "IF": "SQL_INLINE_TABLE_VALUED_FUNCTION",
-                "TF": "SQL_TABLE_VALUED_FUNCTION", "PK": "PRIMARY_KEY_CONSTRAINT", "UQ": "UNIQUE_CONSTRAINT", "F": "FOREIGN_KEY_CONSTRAINT",
-                "C": "CHECK_CONSTRAINT", "D": "DEFAULT_CONSTRAINT", "TR": "SQL_TRIGGER"}
+DESCRIPTIONS = {
+    "U": "USER_TABLE",
+    "P": "SQL_STORED_PROCEDURE",
+    "FN": "SQL_SCALAR_FUNCTION",
+    "V": "VIEW",
+    "IF": "SQL_INLINE_TABLE_VALUED_FUNCTION",
+    "TF": "SQL_TABLE_VALUED_FUNCTION",
+    "PK": "PRIMARY_KEY_CONSTRAINT",
+    "UQ": "UNIQUE_CONSTRAINT",
+    "F": "FOREIGN_KEY_CONSTRAINT",
+    "C": "CHECK_CONSTRAINT",
+    "D": "DEFAULT_CONSTRAINT",
+    "TR": "SQL_TRIGGER",
+}
 
 
 def type_facts(sql_type: SqlType) -> tuple[int, int, int, int, int]:
@@ -54,9 +88,19 @@ def constraint_id(table: Table, name: str) -> int:
 
 
 def _base(database: Database, name: str, number: int, schema: str, parent: int, code: str, created: Any = None) -> dict[str, Any]:
-    return {"name": name, "object_id": number, "schema_id": database.schemas.get(schema, 1), "parent_object_id": parent, "type": code.ljust(2),
-            "type_desc": DESCRIPTIONS[code], "create_date": created or _CREATED, "modify_date": created or _CREATED, "is_ms_shipped": False,
-            "is_published": False, "is_schema_published": False}
+    return {
+        "name": name,
+        "object_id": number,
+        "schema_id": database.schemas.get(schema, 1),
+        "parent_object_id": parent,
+        "type": code.ljust(2),
+        "type_desc": DESCRIPTIONS[code],
+        "create_date": created or _CREATED,
+        "modify_date": created or _CREATED,
+        "is_ms_shipped": False,
+        "is_published": False,
+        "is_schema_published": False,
+    }
 
 
 def _all(database: Database, constraints: bool = True) -> Iterator[dict[str, Any]]:
@@ -65,14 +109,23 @@ def _all(database: Database, constraints: bool = True) -> Iterator[dict[str, Any
         if isinstance(item, Table) and constraints:
             for index in item.indexes:
                 if index.constraint:
-                    yield _base(database, index.name, constraint_id(item, index.name), item.schema, item.id, "PK" if index.primary_key else "UQ")
+                    yield _base(
+                        database,
+                        index.name,
+                        constraint_id(item, index.name),
+                        item.schema,
+                        item.id,
+                        "PK" if index.primary_key else "UQ",
+                    )
             for key in item.foreign_keys:
                 yield _base(database, key.name, constraint_id(item, key.name), item.schema, item.id, "F")
             for check in item.checks:
                 yield _base(database, check.name, constraint_id(item, check.name), item.schema, item.id, "C")
             for column in item.columns:
                 if column.default is not None:
-                    yield _base(database, column.default_name, constraint_id(item, column.default_name), item.schema, item.id, "D")
+                    yield _base(
+                        database, column.default_name, constraint_id(item, column.default_name), item.schema, item.id, "D"
+                    )
 
 
 def _scoped(runtime: Any, database: Database) -> Iterator[Table]:
@@ -97,7 +150,9 @@ def _all_objects(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
 
 
 @provide(
-    "sys.tables: " + _OBJECT + """, lob_data_space_id int!, filestream_data_space_id int, max_column_id_used int!, lock_on_bulk_load bit!,
+    "sys.tables: "
+    + _OBJECT
+    + """, lob_data_space_id int!, filestream_data_space_id int, max_column_id_used int!, lock_on_bulk_load bit!,
     uses_ansi_nulls bit, is_replicated bit, has_replication_filter bit, is_merge_published bit, is_sync_tran_subscribed bit,
     has_unchecked_assembly_data bit!, text_in_row_limit int, large_value_types_out_of_row bit, is_tracked_by_cdc bit, lock_escalation tinyint,
     lock_escalation_desc nvarchar(60), is_filetable bit, is_memory_optimized bit, durability tinyint, durability_desc nvarchar(60),
@@ -105,12 +160,27 @@ def _all_objects(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
 )
 def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for table in _scoped(runtime, database):
-        yield {**_base(database, table.name, table.id, table.schema, 0, "U", table.created), "lob_data_space_id": 0,
-               "max_column_id_used": len(table.columns), "lock_on_bulk_load": False, "uses_ansi_nulls": True, "is_replicated": False,
-               "has_unchecked_assembly_data": False, "text_in_row_limit": 0, "large_value_types_out_of_row": False, "is_tracked_by_cdc": False,
-               "lock_escalation": 0, "lock_escalation_desc": "TABLE", "is_filetable": False,
-               "is_memory_optimized": bool(table.options.get("MEMORY_OPTIMIZED")), "durability": 0, "durability_desc": "SCHEMA_AND_DATA",
-               "temporal_type": 0, "temporal_type_desc": "NON_TEMPORAL_TABLE", "is_external": False}
+        yield {
+            **_base(database, table.name, table.id, table.schema, 0, "U", table.created),
+            "lob_data_space_id": 0,
+            "max_column_id_used": len(table.columns),
+            "lock_on_bulk_load": False,
+            "uses_ansi_nulls": True,
+            "is_replicated": False,
+            "has_unchecked_assembly_data": False,
+            "text_in_row_limit": 0,
+            "large_value_types_out_of_row": False,
+            "is_tracked_by_cdc": False,
+            "lock_escalation": 0,
+            "lock_escalation_desc": "TABLE",
+            "is_filetable": False,
+            "is_memory_optimized": bool(table.options.get("MEMORY_OPTIMIZED")),
+            "durability": 0,
+            "durability_desc": "SCHEMA_AND_DATA",
+            "temporal_type": 0,
+            "temporal_type_desc": "NON_TEMPORAL_TABLE",
+            "is_external": False,
+        }
 
 
 @provide(
@@ -125,14 +195,34 @@ def _columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
         for number, column in enumerate(table.columns, 1):
             system, user, length, precision, scale = type_facts(column.type)
             text = column.type.name in ("char", "varchar", "nchar", "nvarchar", "text", "ntext")
-            yield {"object_id": table.id, "name": column.name, "column_id": number, "system_type_id": system, "user_type_id": user,
-                   "max_length": length, "precision": precision, "scale": scale, "collation_name": column.collation if text else None,
-                   "is_nullable": column.nullable, "is_ansi_padded": text, "is_rowguidcol": column.rowguid,
-                   "is_identity": column.identity is not None, "is_computed": column.computed is not None, "is_filestream": False,
-                   "is_replicated": False, "is_xml_document": False, "xml_collection_id": 0,
-                   "default_object_id": constraint_id(table, column.default_name) if column.default is not None else 0, "rule_object_id": 0,
-                   "is_sparse": False, "is_column_set": False, "generated_always_type": 0, "generated_always_type_desc": "NOT_APPLICABLE",
-                   "is_hidden": False, "is_masked": False}
+            yield {
+                "object_id": table.id,
+                "name": column.name,
+                "column_id": number,
+                "system_type_id": system,
+                "user_type_id": user,
+                "max_length": length,
+                "precision": precision,
+                "scale": scale,
+                "collation_name": column.collation if text else None,
+                "is_nullable": column.nullable,
+                "is_ansi_padded": text,
+                "is_rowguidcol": column.rowguid,
+                "is_identity": column.identity is not None,
+                "is_computed": column.computed is not None,
+                "is_filestream": False,
+                "is_replicated": False,
+                "is_xml_document": False,
+                "xml_collection_id": 0,
+                "default_object_id": constraint_id(table, column.default_name) if column.default is not None else 0,
+                "rule_object_id": 0,
+                "is_sparse": False,
+                "is_column_set": False,
+                "generated_always_type": 0,
+                "generated_always_type_desc": "NOT_APPLICABLE",
+                "is_hidden": False,
+                "is_masked": False,
+            }
 
 
 @provide(
@@ -143,8 +233,23 @@ def _columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
 def _types(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for name, (user, system, length, precision, scale) in TYPE_IDS.items():
         text = name in ("char", "varchar", "nchar", "nvarchar", "text", "ntext", "sysname")
-        yield (name, system, user, 4, None, length, precision, scale, database.collation if text else None, name not in ("sysname", "timestamp"),
-               False, False, 0, 0, False)
+        yield (
+            name,
+            system,
+            user,
+            4,
+            None,
+            length,
+            precision,
+            scale,
+            database.collation if text else None,
+            name not in ("sysname", "timestamp"),
+            False,
+            False,
+            0,
+            0,
+            False,
+        )
 
 
 @provide("sys.schemas: name sysname!, schema_id int!, principal_id int")
@@ -161,18 +266,47 @@ def _schemas(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
 )
 def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for table in _scoped(runtime, database):
-        common = {"object_id": table.id, "data_space_id": 1, "ignore_dup_key": False, "fill_factor": 0, "is_padded": False,
-                  "is_hypothetical": False, "is_ignored_in_optimization": False, "allow_row_locks": True, "allow_page_locks": True,
-                  "has_filter": False, "suppress_dup_key_messages": False, "auto_created": False, "optimize_for_sequential_key": False}
+        common = {
+            "object_id": table.id,
+            "data_space_id": 1,
+            "ignore_dup_key": False,
+            "fill_factor": 0,
+            "is_padded": False,
+            "is_hypothetical": False,
+            "is_ignored_in_optimization": False,
+            "allow_row_locks": True,
+            "allow_page_locks": True,
+            "has_filter": False,
+            "suppress_dup_key_messages": False,
+            "auto_created": False,
+            "optimize_for_sequential_key": False,
+        }
         if table.clustered is None:
-            yield {**common, "name": None, "index_id": 0, "type": 0, "type_desc": "HEAP", "is_unique": False, "is_primary_key": False,
-                   "is_unique_constraint": False, "is_disabled": False}
+            yield {
+                **common,
+                "name": None,
+                "index_id": 0,
+                "type": 0,
+                "type_desc": "HEAP",
+                "is_unique": False,
+                "is_primary_key": False,
+                "is_unique_constraint": False,
+                "is_disabled": False,
+            }
         for index in sorted(table.indexes, key=lambda i: i.id):
             hashed = bool(index.options.get("HASH"))
-            yield {**common, "name": index.name, "index_id": index.id, "type": 1 if index.clustered else 7 if hashed else 2,
-                   "type_desc": "CLUSTERED" if index.clustered else "NONCLUSTERED HASH" if hashed else "NONCLUSTERED", "is_unique": index.unique,
-                   "is_primary_key": index.primary_key, "is_unique_constraint": index.constraint and not index.primary_key,
-                   "is_disabled": bool(index.options.get("DISABLED")), "fill_factor": index.options.get("FILLFACTOR", 0)}
+            yield {
+                **common,
+                "name": index.name,
+                "index_id": index.id,
+                "type": 1 if index.clustered else 7 if hashed else 2,
+                "type_desc": "CLUSTERED" if index.clustered else "NONCLUSTERED HASH" if hashed else "NONCLUSTERED",
+                "is_unique": index.unique,
+                "is_primary_key": index.primary_key,
+                "is_unique_constraint": index.constraint and not index.primary_key,
+                "is_disabled": bool(index.options.get("DISABLED")),
+                "fill_factor": index.options.get("FILLFACTOR", 0),
+            }
 
 
 @provide(
@@ -220,9 +354,19 @@ def _partition_stats(runtime: Any, database: Database, arguments: tuple[Any, ...
 def _sql_modules(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for module in database.modules():
         options = module.definition.options if module.definition else set()
-        yield {"object_id": module.object_id, "definition": module.text, "uses_ansi_nulls": True, "uses_quoted_identifier": True,
-               "is_schema_bound": "SCHEMABINDING" in options, "uses_database_collation": False, "is_recompiled": "RECOMPILE" in options,
-               "null_on_null_input": False, "uses_native_compilation": "NATIVE_COMPILATION" in options, "is_inlineable": False, "inline_type": False}
+        yield {
+            "object_id": module.object_id,
+            "definition": module.text,
+            "uses_ansi_nulls": True,
+            "uses_quoted_identifier": True,
+            "is_schema_bound": "SCHEMABINDING" in options,
+            "uses_database_collation": False,
+            "is_recompiled": "RECOMPILE" in options,
+            "null_on_null_input": False,
+            "uses_native_compilation": "NATIVE_COMPILATION" in options,
+            "is_inlineable": False,
+            "inline_type": False,
+        }
 
 
 def _modules_of(kind: str, code: str) -> Any:
@@ -233,12 +377,26 @@ def _modules_of(kind: str, code: str) -> Any:
     return rows
 
 
-provide("sys.procedures: " + _OBJECT + ", is_auto_executed bit!, is_execution_replicated bit, is_repl_serializable_only bit, skips_repl_constraints bit")(
-    lambda r, d, a: ({**row, "is_auto_executed": False} for row in _modules_of("procedure", "P")(r, d, a))
-)
-provide("sys.views: " + _OBJECT + ", is_replicated bit, has_replication_filter bit, has_opaque_metadata bit!, has_unchecked_assembly_data bit!, with_check_option bit!, is_date_correlation_view bit!")(
-    lambda r, d, a: ({**row, "has_opaque_metadata": False, "has_unchecked_assembly_data": False, "with_check_option": False, "is_date_correlation_view": False}
-                     for row in _modules_of("view", "V")(r, d, a))
+provide(
+    "sys.procedures: "
+    + _OBJECT
+    + ", is_auto_executed bit!, is_execution_replicated bit, is_repl_serializable_only bit, skips_repl_constraints bit"
+)(lambda r, d, a: ({**row, "is_auto_executed": False} for row in _modules_of("procedure", "P")(r, d, a)))
+provide(
+    "sys.views: "
+    + _OBJECT
+    + ", is_replicated bit, has_replication_filter bit, has_opaque_metadata bit!, has_unchecked_assembly_data bit!, with_check_option bit!, is_date_correlation_view bit!"
+)(
+    lambda r, d, a: (
+        {
+            **row,
+            "has_opaque_metadata": False,
+            "has_unchecked_assembly_data": False,
+            "with_check_option": False,
+            "is_date_correlation_view": False,
+        }
+        for row in _modules_of("view", "V")(r, d, a)
+    )
 )
 
 
@@ -252,9 +410,23 @@ def _parameters(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
         parameters = module.definition.parameters if module.definition else []
         for number, parameter in enumerate(parameters, 1):
             system, user, length, precision, scale = type_facts(parameter.type)
-            yield {"object_id": module.object_id, "name": parameter.name, "parameter_id": number, "system_type_id": system, "user_type_id": user,
-                   "max_length": length, "precision": precision, "scale": scale, "is_output": parameter.output, "is_cursor_ref": False,
-                   "has_default_value": False, "is_xml_document": False, "xml_collection_id": 0, "is_readonly": False, "is_nullable": True}
+            yield {
+                "object_id": module.object_id,
+                "name": parameter.name,
+                "parameter_id": number,
+                "system_type_id": system,
+                "user_type_id": user,
+                "max_length": length,
+                "precision": precision,
+                "scale": scale,
+                "is_output": parameter.output,
+                "is_cursor_ref": False,
+                "has_default_value": False,
+                "is_xml_document": False,
+                "xml_collection_id": 0,
+                "is_readonly": False,
+                "is_nullable": True,
+            }
 
 
 @provide("sys.key_constraints: " + _OBJECT + ", unique_index_id int, is_system_named bit!, is_enforced bit!")
@@ -262,8 +434,19 @@ def _key_constraints(runtime: Any, database: Database, arguments: tuple[Any, ...
     for table in database.tables():
         for index in table.indexes:
             if index.constraint:
-                yield {**_base(database, index.name, constraint_id(table, index.name), table.schema, table.id, "PK" if index.primary_key else "UQ"),
-                       "unique_index_id": index.id, "is_system_named": "__" in index.name, "is_enforced": True}
+                yield {
+                    **_base(
+                        database,
+                        index.name,
+                        constraint_id(table, index.name),
+                        table.schema,
+                        table.id,
+                        "PK" if index.primary_key else "UQ",
+                    ),
+                    "unique_index_id": index.id,
+                    "is_system_named": "__" in index.name,
+                    "is_enforced": True,
+                }
 
 
 @provide("sys.default_constraints: " + _OBJECT + ", parent_column_id int!, definition nvarchar(max), is_system_named bit!")
@@ -271,11 +454,20 @@ def _default_constraints(runtime: Any, database: Database, arguments: tuple[Any,
     for table in database.tables():
         for number, column in enumerate(table.columns, 1):
             if column.default is not None:
-                yield {**_base(database, column.default_name, constraint_id(table, column.default_name), table.schema, table.id, "D"),
-                       "parent_column_id": number, "definition": f"({column.default_text})", "is_system_named": "__" in column.default_name}
+                yield {
+                    **_base(
+                        database, column.default_name, constraint_id(table, column.default_name), table.schema, table.id, "D"
+                    ),
+                    "parent_column_id": number,
+                    "definition": f"({column.default_text})",
+                    "is_system_named": "__" in column.default_name,
+                }
 
 
-@provide("sys.identity_columns: object_id int!, name sysname, column_id int!, seed_value sql_variant, increment_value sql_variant, last_value sql_variant, is_not_for_replication bit")
+@provide(
+    """sys.identity_columns: object_id int!, name sysname, column_id int!, seed_value sql_variant, increment_value
+    sql_variant, last_value sql_variant, is_not_for_replication bit"""
+)
 def _identity_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for table in database.tables():
         for number, column in enumerate(table.columns, 1):
@@ -284,7 +476,9 @@ def _identity_columns(runtime: Any, database: Database, arguments: tuple[Any, ..
 
 
 @provide(
-    "sys.foreign_keys: " + _OBJECT + """, referenced_object_id int, key_index_id int, is_disabled bit!, is_not_for_replication bit!, is_not_trusted bit!,
+    "sys.foreign_keys: "
+    + _OBJECT
+    + """, referenced_object_id int, key_index_id int, is_disabled bit!, is_not_for_replication bit!, is_not_trusted bit!,
     delete_referential_action tinyint, delete_referential_action_desc nvarchar(60), update_referential_action tinyint,
     update_referential_action_desc nvarchar(60), is_system_named bit!"""
 )
@@ -294,11 +488,19 @@ def _foreign_keys(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
         for key in table.foreign_keys:
             schema, _, name = key.referenced.partition(".")
             other = database.find(schema, name)
-            yield {**_base(database, key.name, constraint_id(table, key.name), table.schema, table.id, "F"),
-                   "referenced_object_id": other.id if isinstance(other, Table) else None, "key_index_id": 1, "is_disabled": False,
-                   "is_not_for_replication": False, "is_not_trusted": False, "delete_referential_action": actions[key.on_delete],
-                   "delete_referential_action_desc": key.on_delete, "update_referential_action": actions[key.on_update],
-                   "update_referential_action_desc": key.on_update, "is_system_named": "__" in key.name}
+            yield {
+                **_base(database, key.name, constraint_id(table, key.name), table.schema, table.id, "F"),
+                "referenced_object_id": other.id if isinstance(other, Table) else None,
+                "key_index_id": 1,
+                "is_disabled": False,
+                "is_not_for_replication": False,
+                "is_not_trusted": False,
+                "delete_referential_action": actions[key.on_delete],
+                "delete_referential_action_desc": key.on_delete,
+                "update_referential_action": actions[key.on_update],
+                "update_referential_action_desc": key.on_update,
+                "is_system_named": "__" in key.name,
+            }
 
 
 _ = Module

@@ -82,8 +82,14 @@ def define(text: str, source: str = "node", required: int | None = None, compati
         columns.append(Column(column, sql_type(kind.rstrip("!")), not kind.endswith("!")))
     parameters = tuple(sql_type(part) for part in _split(arguments.rstrip(") "))) if "(" in head else None
     view = View(
-        schema, bare, tuple(columns), tuple(column.name.lower() for column in columns), parameters,
-        len(parameters or ()) if required is None else required, source, -(zlib.crc32(name.lower().encode()) % 2**30) - 1,
+        schema,
+        bare,
+        tuple(columns),
+        tuple(column.name.lower() for column in columns),
+        parameters,
+        len(parameters or ()) if required is None else required,
+        source,
+        -(zlib.crc32(name.lower().encode()) % 2**30) - 1,
     )
     VIEWS[(schema.lower(), bare.lower())] = view
     if compatibility:

@@ -19,18 +19,61 @@ _CREATED = datetime.datetime(2022, 11, 16)
 )
 def _server_principals(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for login in runtime.instance.logins.values():
-        yield {"type_desc": "SQL_LOGIN", "is_disabled": False, "create_date": _CREATED, "modify_date": _CREATED, "default_database_name": "master",
-               "default_language_name": "us_english", "is_fixed_role": False, **login}
-    for number, role in enumerate(("public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator", "bulkadmin"), 2):
-        yield {"name": role, "principal_id": number, "type": "R", "type_desc": "SERVER_ROLE", "is_disabled": False, "create_date": _CREATED,
-               "modify_date": _CREATED, "is_fixed_role": role != "public"}
+        yield {
+            "type_desc": "SQL_LOGIN",
+            "is_disabled": False,
+            "create_date": _CREATED,
+            "modify_date": _CREATED,
+            "default_database_name": "master",
+            "default_language_name": "us_english",
+            "is_fixed_role": False,
+            **login,
+        }
+    for number, role in enumerate(
+        (
+            "public",
+            "sysadmin",
+            "securityadmin",
+            "serveradmin",
+            "setupadmin",
+            "processadmin",
+            "diskadmin",
+            "dbcreator",
+            "bulkadmin",
+        ),
+        2,
+    ):
+        yield {
+            "name": role,
+            "principal_id": number,
+            "type": "R",
+            "type_desc": "SERVER_ROLE",
+            "is_disabled": False,
+            "create_date": _CREATED,
+            "modify_date": _CREATED,
+            "is_fixed_role": role != "public",
+        }
 
 
-@provide("sys.sql_logins: name sysname!, principal_id int!, sid varbinary(85), type char(1)!, type_desc nvarchar(60), is_disabled bit, create_date datetime!, modify_date datetime!, default_database_name sysname, default_language_name sysname, credential_id int, is_policy_checked bit, is_expiration_checked bit, password_hash varbinary(256)")
+@provide(
+    """sys.sql_logins: name sysname!, principal_id int!, sid varbinary(85), type char(1)!, type_desc nvarchar(60),
+    is_disabled bit, create_date datetime!, modify_date datetime!, default_database_name sysname, default_language_name
+    sysname, credential_id int, is_policy_checked bit, is_expiration_checked bit, password_hash varbinary(256)"""
+)
 def _sql_logins(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for login in runtime.instance.logins.values():
-        yield {"type_desc": "SQL_LOGIN", "is_disabled": False, "create_date": _CREATED, "modify_date": _CREATED, "default_database_name": "master",
-               "default_language_name": "us_english", "is_policy_checked": True, "is_expiration_checked": False, **login, "password_hash": None}
+        yield {
+            "type_desc": "SQL_LOGIN",
+            "is_disabled": False,
+            "create_date": _CREATED,
+            "modify_date": _CREATED,
+            "default_database_name": "master",
+            "default_language_name": "us_english",
+            "is_policy_checked": True,
+            "is_expiration_checked": False,
+            **login,
+            "password_hash": None,
+        }
 
 
 @provide(
@@ -39,39 +82,99 @@ def _sql_logins(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
     authentication_type_desc nvarchar(60), default_language_name sysname, default_language_lcid int, allow_encrypted_value_modifications bit!, tenant_id uniqueidentifier"""
 )
 def _database_principals(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    fixed = [("public", 0, "R"), ("dbo", 1, "S"), ("guest", 2, "S"), ("INFORMATION_SCHEMA", 3, "S"), ("sys", 4, "S"), ("db_owner", 16384, "R")]
+    fixed = [
+        ("public", 0, "R"),
+        ("dbo", 1, "S"),
+        ("guest", 2, "S"),
+        ("INFORMATION_SCHEMA", 3, "S"),
+        ("sys", 4, "S"),
+        ("db_owner", 16384, "R"),
+    ]
     for name, number, kind in fixed:
-        yield {"name": name, "principal_id": number, "type": kind, "type_desc": "SQL_USER" if kind == "S" else "DATABASE_ROLE",
-               "default_schema_name": "dbo" if name == "dbo" else None, "create_date": _CREATED, "modify_date": _CREATED,
-               "is_fixed_role": number > 16000, "authentication_type": 1 if name == "dbo" else 0, "authentication_type_desc": "INSTANCE" if name == "dbo" else "NONE",
-               "allow_encrypted_value_modifications": False}
+        yield {
+            "name": name,
+            "principal_id": number,
+            "type": kind,
+            "type_desc": "SQL_USER" if kind == "S" else "DATABASE_ROLE",
+            "default_schema_name": "dbo" if name == "dbo" else None,
+            "create_date": _CREATED,
+            "modify_date": _CREATED,
+            "is_fixed_role": number > 16000,
+            "authentication_type": 1 if name == "dbo" else 0,
+            "authentication_type_desc": "INSTANCE" if name == "dbo" else "NONE",
+            "allow_encrypted_value_modifications": False,
+        }
     for principal in database.principals.values():
-        yield {"type": "S", "type_desc": "SQL_USER", "create_date": _CREATED, "modify_date": _CREATED, "is_fixed_role": False,
-               "authentication_type": 1, "authentication_type_desc": "INSTANCE", "allow_encrypted_value_modifications": False, **principal}
+        yield {
+            "type": "S",
+            "type_desc": "SQL_USER",
+            "create_date": _CREATED,
+            "modify_date": _CREATED,
+            "is_fixed_role": False,
+            "authentication_type": 1,
+            "authentication_type_desc": "INSTANCE",
+            "allow_encrypted_value_modifications": False,
+            **principal,
+        }
 
 
 # name -> configuration_id, default; in the order of their ids
 SCOPED_CONFIGURATIONS: dict[str, tuple[int, Any]] = {
-    "MAXDOP": (1, 0), "LEGACY_CARDINALITY_ESTIMATION": (2, 0), "PARAMETER_SNIFFING": (3, 1), "QUERY_OPTIMIZER_HOTFIXES": (4, 0),
-    "IDENTITY_CACHE": (6, 1), "INTERLEAVED_EXECUTION_TVF": (7, 1), "BATCH_MODE_MEMORY_GRANT_FEEDBACK": (8, 1), "BATCH_MODE_ADAPTIVE_JOINS": (9, 1),
-    "TSQL_SCALAR_UDF_INLINING": (10, 1), "ELEVATE_ONLINE": (11, "OFF"), "ELEVATE_RESUMABLE": (12, "OFF"), "OPTIMIZE_FOR_AD_HOC_WORKLOADS": (13, 0),
-    "XTP_PROCEDURE_EXECUTION_STATISTICS": (14, 0), "XTP_QUERY_EXECUTION_STATISTICS": (15, 0), "ROW_MODE_MEMORY_GRANT_FEEDBACK": (16, 1),
-    "ISOLATE_SECURITY_POLICY_CARDINALITY": (17, 0), "BATCH_MODE_ON_ROWSTORE": (18, 1), "DEFERRED_COMPILATION_TV": (19, 1),
-    "ACCELERATED_PLAN_FORCING": (20, 1), "GLOBAL_TEMPORARY_TABLE_AUTO_DROP": (21, 1), "LIGHTWEIGHT_QUERY_PROFILING": (22, 1),
-    "VERBOSE_TRUNCATION_WARNINGS": (23, 1), "LAST_QUERY_PLAN_STATS": (24, 0), "PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES": (25, 1440),
-    "DW_COMPATIBILITY_LEVEL": (26, 0), "EXEC_QUERY_STATS_FOR_SCALAR_FUNCTIONS": (27, 1), "PARAMETER_SENSITIVE_PLAN_OPTIMIZATION": (28, 1),
-    "ASYNC_STATS_UPDATE_WAIT_AT_LOW_PRIORITY": (29, 0), "CE_FEEDBACK": (31, 1), "MEMORY_GRANT_FEEDBACK_PERSISTENCE": (33, 1),
-    "MEMORY_GRANT_FEEDBACK_PERCENTILE_GRANT": (34, 1), "DOP_FEEDBACK": (37, 0),
+    "MAXDOP": (1, 0),
+    "LEGACY_CARDINALITY_ESTIMATION": (2, 0),
+    "PARAMETER_SNIFFING": (3, 1),
+    "QUERY_OPTIMIZER_HOTFIXES": (4, 0),
+    "IDENTITY_CACHE": (6, 1),
+    "INTERLEAVED_EXECUTION_TVF": (7, 1),
+    "BATCH_MODE_MEMORY_GRANT_FEEDBACK": (8, 1),
+    "BATCH_MODE_ADAPTIVE_JOINS": (9, 1),
+    "TSQL_SCALAR_UDF_INLINING": (10, 1),
+    "ELEVATE_ONLINE": (11, "OFF"),
+    "ELEVATE_RESUMABLE": (12, "OFF"),
+    "OPTIMIZE_FOR_AD_HOC_WORKLOADS": (13, 0),
+    "XTP_PROCEDURE_EXECUTION_STATISTICS": (14, 0),
+    "XTP_QUERY_EXECUTION_STATISTICS": (15, 0),
+    "ROW_MODE_MEMORY_GRANT_FEEDBACK": (16, 1),
+    "ISOLATE_SECURITY_POLICY_CARDINALITY": (17, 0),
+    "BATCH_MODE_ON_ROWSTORE": (18, 1),
+    "DEFERRED_COMPILATION_TV": (19, 1),
+    "ACCELERATED_PLAN_FORCING": (20, 1),
+    "GLOBAL_TEMPORARY_TABLE_AUTO_DROP": (21, 1),
+    "LIGHTWEIGHT_QUERY_PROFILING": (22, 1),
+    "VERBOSE_TRUNCATION_WARNINGS": (23, 1),
+    "LAST_QUERY_PLAN_STATS": (24, 0),
+    "PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES": (25, 1440),
+    "DW_COMPATIBILITY_LEVEL": (26, 0),
+    "EXEC_QUERY_STATS_FOR_SCALAR_FUNCTIONS": (27, 1),
+    "PARAMETER_SENSITIVE_PLAN_OPTIMIZATION": (28, 1),
+    "ASYNC_STATS_UPDATE_WAIT_AT_LOW_PRIORITY": (29, 0),
+    "CE_FEEDBACK": (31, 1),
+    "MEMORY_GRANT_FEEDBACK_PERSISTENCE": (33, 1),
+    "MEMORY_GRANT_FEEDBACK_PERCENTILE_GRANT": (34, 1),
+    "DOP_FEEDBACK": (37, 0),
 }
 
 
-@provide("sys.database_scoped_configurations: configuration_id int, name nvarchar(60), value sql_variant, value_for_secondary sql_variant, is_value_default bit")
+@provide(
+    """sys.database_scoped_configurations: configuration_id int, name nvarchar(60), value sql_variant, value_for_secondary
+    sql_variant, is_value_default bit"""
+)
 def _scoped_configurations(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for name, (number, default) in SCOPED_CONFIGURATIONS.items():
         value = database.scoped_configurations.get(name, default)
         yield number, name, value, database.scoped_configurations.get(f"{name} FOR SECONDARY"), value == default
 
 
-define("sys.resource_governor_resource_pools: pool_id int!, name sysname!, min_cpu_percent int!, max_cpu_percent int!, min_memory_percent int!, max_memory_percent int!, cap_cpu_percent int!, min_iops_per_volume int!, max_iops_per_volume int!")
-define("sys.resource_governor_workload_groups: group_id int!, name sysname!, importance sysname!, request_max_memory_grant_percent int!, request_max_cpu_time_sec int!, request_memory_grant_timeout_sec int!, max_dop int!, group_max_requests int!, pool_id int!, external_pool_id int!, request_max_memory_grant_percent_numeric float!")
-define("sys.resource_governor_configuration: classifier_function_id int!, is_enabled bit!, max_outstanding_io_per_volume int!")
+define(
+    """sys.resource_governor_resource_pools: pool_id int!, name sysname!, min_cpu_percent int!, max_cpu_percent int!,
+    min_memory_percent int!, max_memory_percent int!, cap_cpu_percent int!, min_iops_per_volume int!, max_iops_per_volume
+    int!"""
+)
+define(
+    """sys.resource_governor_workload_groups: group_id int!, name sysname!, importance sysname!,
+    request_max_memory_grant_percent int!, request_max_cpu_time_sec int!, request_memory_grant_timeout_sec int!, max_dop
+    int!, group_max_requests int!, pool_id int!, external_pool_id int!, request_max_memory_grant_percent_numeric float!"""
+)
+define(
+    """sys.resource_governor_configuration: classifier_function_id int!, is_enabled bit!, max_outstanding_io_per_volume int!"""
+)

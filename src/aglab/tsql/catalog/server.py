@@ -12,8 +12,20 @@ from aglab.tsql.store.database import Database
 
 _START = datetime.datetime(2022, 11, 16)
 _STATES = {0: "ONLINE", 1: "RESTORING", 2: "RECOVERING", 3: "RECOVERY_PENDING", 4: "SUSPECT", 5: "EMERGENCY", 6: "OFFLINE"}
-LOG_REUSE = {0: "NOTHING", 1: "CHECKPOINT", 2: "LOG_BACKUP", 3: "ACTIVE_BACKUP_OR_RESTORE", 4: "ACTIVE_TRANSACTION", 5: "DATABASE_MIRRORING",
-             6: "REPLICATION", 7: "DATABASE_SNAPSHOT_CREATION", 8: "LOG_SCAN", 9: "AVAILABILITY_REPLICA", 13: "OLDEST_PAGE", 16: "XTP_CHECKPOINT"}
+LOG_REUSE = {
+    0: "NOTHING",
+    1: "CHECKPOINT",
+    2: "LOG_BACKUP",
+    3: "ACTIVE_BACKUP_OR_RESTORE",
+    4: "ACTIVE_TRANSACTION",
+    5: "DATABASE_MIRRORING",
+    6: "REPLICATION",
+    7: "DATABASE_SNAPSHOT_CREATION",
+    8: "LOG_SCAN",
+    9: "AVAILABILITY_REPLICA",
+    13: "OLDEST_PAGE",
+    16: "XTP_CHECKPOINT",
+}
 
 
 @provide(
@@ -46,20 +58,42 @@ def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
     for item in sorted(runtime.instance.databases.values(), key=lambda d: d.id):
         o = item.options
         yield {
-            "source_database_id": None, "is_in_standby": False, "is_cleanly_shutdown": False, "is_supplemental_logging_enabled": False,
-            "is_fulltext_enabled": False, "is_master_key_encrypted_by_server": item.name == "master", "is_published": False,
-            "is_subscribed": False, "is_merge_published": False, "is_distributor": False, "is_sync_with_backup": False,
-            "service_broker_guid": uuid.uuid5(uuid.NAMESPACE_OID, f"broker/{item.name}"), "owner_sid": b"\x01",
-            "is_remote_data_archive_enabled": False, "is_temporal_history_retention_enabled": True, "catalog_collation_type": 0,
-            "catalog_collation_type_desc": "DATABASE_DEFAULT", "is_result_set_caching_on": False, "is_tempdb_spill_to_remote_store": False,
-            "is_stale_page_detection_on": False, "is_memory_optimized_enabled": True, "is_data_retention_enabled": True,
-            "is_ledger_on": False, "is_change_feed_enabled": False, "is_federation_member": False,
+            "source_database_id": None,
+            "is_in_standby": False,
+            "is_cleanly_shutdown": False,
+            "is_supplemental_logging_enabled": False,
+            "is_fulltext_enabled": False,
+            "is_master_key_encrypted_by_server": item.name == "master",
+            "is_published": False,
+            "is_subscribed": False,
+            "is_merge_published": False,
+            "is_distributor": False,
+            "is_sync_with_backup": False,
+            "service_broker_guid": uuid.uuid5(uuid.NAMESPACE_OID, f"broker/{item.name}"),
+            "owner_sid": b"\x01",
+            "is_remote_data_archive_enabled": False,
+            "is_temporal_history_retention_enabled": True,
+            "catalog_collation_type": 0,
+            "catalog_collation_type_desc": "DATABASE_DEFAULT",
+            "is_result_set_caching_on": False,
+            "is_tempdb_spill_to_remote_store": False,
+            "is_stale_page_detection_on": False,
+            "is_memory_optimized_enabled": True,
+            "is_data_retention_enabled": True,
+            "is_ledger_on": False,
+            "is_change_feed_enabled": False,
+            "is_federation_member": False,
             **o,
-            "name": item.name, "database_id": item.id, "create_date": item.created or _START, "collation_name": item.collation,
+            "name": item.name,
+            "database_id": item.id,
+            "create_date": item.created or _START,
+            "collation_name": item.collation,
             "physical_database_name": item.name,
             "user_access_desc": {0: "MULTI_USER", 1: "SINGLE_USER", 2: "RESTRICTED_USER"}[o["user_access"]],
             "state_desc": _STATES[o["state"]],
-            "snapshot_isolation_state_desc": {0: "OFF", 1: "ON", 2: "IN_TRANSITION_TO_ON", 3: "IN_TRANSITION_TO_OFF"}[o["snapshot_isolation_state"]],
+            "snapshot_isolation_state_desc": {0: "OFF", 1: "ON", 2: "IN_TRANSITION_TO_ON", 3: "IN_TRANSITION_TO_OFF"}[
+                o["snapshot_isolation_state"]
+            ],
             "recovery_model_desc": {1: "FULL", 2: "BULK_LOGGED", 3: "SIMPLE"}[o["recovery_model"]],
             "page_verify_option_desc": {0: "NONE", 1: "TORN_PAGE_DETECTION", 2: "CHECKSUM"}[o["page_verify_option"]],
             "log_reuse_wait_desc": LOG_REUSE.get(o["log_reuse_wait"], "OTHER_TRANSIENT"),
@@ -74,12 +108,27 @@ def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
 )
 def _configurations(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for item in runtime.instance.configurations.values():
-        yield (item.configuration_id, item.name, item.value, item.minimum, item.maximum, item.value_in_use, item.description,
-               item.is_dynamic, item.is_advanced)
+        yield (
+            item.configuration_id,
+            item.name,
+            item.value,
+            item.minimum,
+            item.maximum,
+            item.value_in_use,
+            item.description,
+            item.is_dynamic,
+            item.is_advanced,
+        )
 
 
-define("sys.dm_os_performance_counters: object_name nchar(128)!, counter_name nchar(128)!, instance_name nchar(128), cntr_value bigint!, cntr_type int!")
-define("sys.dm_os_wait_stats: wait_type nvarchar(60)!, waiting_tasks_count bigint!, wait_time_ms bigint!, max_wait_time_ms bigint!, signal_wait_time_ms bigint!")
+define(
+    """sys.dm_os_performance_counters: object_name nchar(128)!, counter_name nchar(128)!, instance_name nchar(128),
+    cntr_value bigint!, cntr_type int!"""
+)
+define(
+    """sys.dm_os_wait_stats: wait_type nvarchar(60)!, waiting_tasks_count bigint!, wait_time_ms bigint!, max_wait_time_ms
+    bigint!, signal_wait_time_ms bigint!"""
+)
 define(
     """sys.dm_os_sys_info: cpu_ticks bigint!, ms_ticks bigint!, cpu_count int!, hyperthread_ratio int!, physical_memory_kb bigint!,
     virtual_memory_kb bigint!, committed_kb bigint!, committed_target_kb bigint!, visible_target_kb bigint!, stack_size_in_bytes int!,
@@ -99,21 +148,28 @@ define(
     is_clustered nvarchar(1)!, cluster_nodename nvarchar(256), instant_file_initialization_enabled nvarchar(1)!"""
 )
 def _services(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    yield {"servicename": "SQL Server (MSSQLSERVER)", "startup_type": 2, "startup_type_desc": "Automatic", "status": 4, "status_desc": "Running",
-           "process_id": 1, "service_account": "mssql", "filename": "/opt/mssql/bin/sqlservr", "is_clustered": "N",
-           "instant_file_initialization_enabled": "Y"}
+    yield {
+        "servicename": "SQL Server (MSSQLSERVER)",
+        "startup_type": 2,
+        "startup_type_desc": "Automatic",
+        "status": 4,
+        "status_desc": "Running",
+        "process_id": 1,
+        "service_account": "mssql",
+        "filename": "/opt/mssql/bin/sqlservr",
+        "is_clustered": "N",
+        "instant_file_initialization_enabled": "Y",
+    }
 
 
-@provide("sys.dm_server_registry: registry_key nvarchar(256), value_name nvarchar(256), value_data sql_variant")
+@provide("""sys.dm_server_registry: registry_key nvarchar(256), value_name nvarchar(256), value_data sql_variant""")
 def _registry(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     key = r"HKLM\Software\Microsoft\Microsoft SQL Server\MSSQL16.MSSQLSERVER\MSSQLServer\Parameters"
     for number, value in enumerate(runtime.instance.startup_parameters):
         yield key, f"SQLArg{number}", value
 
 
-@provide(
-    """sys.messages: message_id int!, language_id smallint!, severity tinyint, is_event_logged bit!, text nvarchar(2048)!"""
-)
+@provide("""sys.messages: message_id int!, language_id smallint!, severity tinyint, is_event_logged bit!, text nvarchar(2048)!""")
 def _messages(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for number, (severity, _, text) in sorted(MESSAGES.items()):
         if number < 59000:
@@ -123,9 +179,36 @@ def _messages(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> I
             yield number, 1033, severity, number in (1205, 9002, 41105), shown
 
 
-define("sys.dm_os_host_info: host_platform nvarchar(256)!, host_distribution nvarchar(256)!, host_release nvarchar(256)!, host_service_pack_level nvarchar(256)!, host_sku int, os_language_version int!, host_architecture nvarchar(256)!")
-define("sys.dm_os_schedulers: scheduler_address varbinary(8)!, parent_node_id int!, scheduler_id int!, cpu_id smallint!, status nvarchar(60)!, is_online bit!, is_idle bit!, preemptive_switches_count int!, context_switches_count int!, idle_switches_count int!, current_tasks_count int!, runnable_tasks_count int!, current_workers_count int!, active_workers_count int!, work_queue_count bigint!, pending_disk_io_count int!, load_factor int!, yield_count int!")
-define("sys.dm_os_memory_clerks: memory_clerk_address varbinary(8)!, type nvarchar(60)!, name nvarchar(256)!, memory_node_id smallint!, pages_kb bigint!, virtual_memory_reserved_kb bigint!, virtual_memory_committed_kb bigint!, awe_allocated_kb bigint!, shared_memory_reserved_kb bigint!, shared_memory_committed_kb bigint!")
-define("sys.dm_os_sys_memory: total_physical_memory_kb bigint!, available_physical_memory_kb bigint!, total_page_file_kb bigint!, available_page_file_kb bigint!, system_cache_kb bigint!, kernel_paged_pool_kb bigint!, kernel_nonpaged_pool_kb bigint!, system_high_memory_signal_state bit!, system_low_memory_signal_state bit!, system_memory_state_desc nvarchar(256)!")
-define("sys.dm_os_process_memory: physical_memory_in_use_kb bigint!, large_page_allocations_kb bigint!, locked_page_allocations_kb bigint!, total_virtual_address_space_kb bigint!, virtual_address_space_reserved_kb bigint!, virtual_address_space_committed_kb bigint!, virtual_address_space_available_kb bigint!, page_fault_count bigint!, memory_utilization_percentage int!, available_commit_limit_kb bigint!, process_physical_memory_low bit!, process_virtual_memory_low bit!")
-define("sys.dm_os_waiting_tasks: waiting_task_address varbinary(8)!, session_id smallint, exec_context_id int, wait_duration_ms bigint, wait_type nvarchar(60), resource_address varbinary(8), blocking_task_address varbinary(8), blocking_session_id smallint, blocking_exec_context_id int, resource_description nvarchar(3072)")
+define(
+    """sys.dm_os_host_info: host_platform nvarchar(256)!, host_distribution nvarchar(256)!, host_release nvarchar(256)!,
+    host_service_pack_level nvarchar(256)!, host_sku int, os_language_version int!, host_architecture nvarchar(256)!"""
+)
+define(
+    """sys.dm_os_schedulers: scheduler_address varbinary(8)!, parent_node_id int!, scheduler_id int!, cpu_id smallint!,
+    status nvarchar(60)!, is_online bit!, is_idle bit!, preemptive_switches_count int!, context_switches_count int!,
+    idle_switches_count int!, current_tasks_count int!, runnable_tasks_count int!, current_workers_count int!,
+    active_workers_count int!, work_queue_count bigint!, pending_disk_io_count int!, load_factor int!, yield_count int!"""
+)
+define(
+    """sys.dm_os_memory_clerks: memory_clerk_address varbinary(8)!, type nvarchar(60)!, name nvarchar(256)!, memory_node_id
+    smallint!, pages_kb bigint!, virtual_memory_reserved_kb bigint!, virtual_memory_committed_kb bigint!, awe_allocated_kb
+    bigint!, shared_memory_reserved_kb bigint!, shared_memory_committed_kb bigint!"""
+)
+define(
+    """sys.dm_os_sys_memory: total_physical_memory_kb bigint!, available_physical_memory_kb bigint!, total_page_file_kb
+    bigint!, available_page_file_kb bigint!, system_cache_kb bigint!, kernel_paged_pool_kb bigint!,
+    kernel_nonpaged_pool_kb bigint!, system_high_memory_signal_state bit!, system_low_memory_signal_state bit!,
+    system_memory_state_desc nvarchar(256)!"""
+)
+define(
+    """sys.dm_os_process_memory: physical_memory_in_use_kb bigint!, large_page_allocations_kb bigint!,
+    locked_page_allocations_kb bigint!, total_virtual_address_space_kb bigint!, virtual_address_space_reserved_kb bigint!,
+    virtual_address_space_committed_kb bigint!, virtual_address_space_available_kb bigint!, page_fault_count bigint!,
+    memory_utilization_percentage int!, available_commit_limit_kb bigint!, process_physical_memory_low bit!,
+    process_virtual_memory_low bit!"""
+)
+define(
+    """sys.dm_os_waiting_tasks: waiting_task_address varbinary(8)!, session_id smallint, exec_context_id int,
+    wait_duration_ms bigint, wait_type nvarchar(60), resource_address varbinary(8), blocking_task_address varbinary(8),
+    blocking_session_id smallint, blocking_exec_context_id int, resource_description nvarchar(3072)"""
+)

@@ -26,11 +26,25 @@ _FILE_COLUMNS = """file_id int!, file_guid uniqueidentifier, type tinyint!, type
 def _files(database: Database) -> Iterator[dict[str, Any]]:
     for f in database.files:
         yield {
-            "database_id": database.id, "file_id": f.file_id, "type": f.type, "type_desc": {0: "ROWS", 1: "LOG", 2: "FILESTREAM"}[f.type],
-            "data_space_id": f.filegroup_id, "name": f.name, "physical_name": f.physical_name, "state": f.state,
-            "state_desc": {0: "ONLINE", 6: "OFFLINE"}.get(f.state, "ONLINE"), "size": f.size, "max_size": f.max_size, "growth": f.growth,
-            "is_media_read_only": False, "is_read_only": False, "is_sparse": False, "is_percent_growth": f.is_percent_growth,
-            "is_name_reserved": False, "is_persistent_log_buffer": False, "credential_id": None,
+            "database_id": database.id,
+            "file_id": f.file_id,
+            "type": f.type,
+            "type_desc": {0: "ROWS", 1: "LOG", 2: "FILESTREAM"}[f.type],
+            "data_space_id": f.filegroup_id,
+            "name": f.name,
+            "physical_name": f.physical_name,
+            "state": f.state,
+            "state_desc": {0: "ONLINE", 6: "OFFLINE"}.get(f.state, "ONLINE"),
+            "size": f.size,
+            "max_size": f.max_size,
+            "growth": f.growth,
+            "is_media_read_only": False,
+            "is_read_only": False,
+            "is_sparse": False,
+            "is_percent_growth": f.is_percent_growth,
+            "is_name_reserved": False,
+            "is_persistent_log_buffer": False,
+            "credential_id": None,
         }
 
 
@@ -52,9 +66,16 @@ def _master_files(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
 def _filegroups(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for number, group in database.filegroups.items():
         kind = "FX" if group.get("contains") == "MEMORY_OPTIMIZED_DATA" else "FG"
-        yield {"name": group["name"], "data_space_id": number, "type": kind, "is_default": group.get("is_default", False), "is_system": False,
-               "type_desc": {"FG": "ROWS_FILEGROUP", "FX": "MEMORY_OPTIMIZED_DATA_FILEGROUP"}[kind], "is_read_only": group.get("is_read_only", False),
-               "is_autogrow_all_files": group.get("is_autogrow_all_files", False)}
+        yield {
+            "name": group["name"],
+            "data_space_id": number,
+            "type": kind,
+            "is_default": group.get("is_default", False),
+            "is_system": False,
+            "type_desc": {"FG": "ROWS_FILEGROUP", "FX": "MEMORY_OPTIMIZED_DATA_FILEGROUP"}[kind],
+            "is_read_only": group.get("is_read_only", False),
+            "is_autogrow_all_files": group.get("is_autogrow_all_files", False),
+        }
 
 
 define(
@@ -98,5 +119,13 @@ def _volume(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
     for item in runtime.instance.databases.values():
         for f in item.files:
             if item.id == arguments[0] and f.file_id == arguments[1]:
-                yield {"database_id": item.id, "file_id": f.file_id, "volume_mount_point": "/var/opt/mssql/data", "file_system_type": "xfs",
-                       "total_bytes": 2**40, "available_bytes": 2**39, "is_read_only": False, "is_compressed": False}
+                yield {
+                    "database_id": item.id,
+                    "file_id": f.file_id,
+                    "volume_mount_point": "/var/opt/mssql/data",
+                    "file_system_type": "xfs",
+                    "total_bytes": 2**40,
+                    "available_bytes": 2**39,
+                    "is_read_only": False,
+                    "is_compressed": False,
+                }

@@ -15,8 +15,18 @@ from aglab.tsql.messages import error, info, not_implemented
 from aglab.tsql.query.scope import OutColumn
 from aglab.tsql.store.database import Database, DataFile
 
-NOT_IN_TRANSACTION = frozenset({"BACKUP DATABASE", "BACKUP LOG", "RESTORE DATABASE", "RESTORE LOG", "CREATE AVAILABILITY GROUP",
-                                "ALTER AVAILABILITY GROUP", "DROP AVAILABILITY GROUP", "SHUTDOWN"})
+NOT_IN_TRANSACTION = frozenset(
+    {
+        "BACKUP DATABASE",
+        "BACKUP LOG",
+        "RESTORE DATABASE",
+        "RESTORE LOG",
+        "CREATE AVAILABILITY GROUP",
+        "ALTER AVAILABILITY GROUP",
+        "DROP AVAILABILITY GROUP",
+        "SHUTDOWN",
+    }
+)
 KNOWN_TRACE_FLAGS_MAX = 20000
 
 
@@ -196,7 +206,11 @@ class AdminMixin(BaseExecutor):
             return
         rule = DATABASE_OPTIONS.get(option)
         if rule is None:
-            raise error(155, option, "ALTER DATABASE", line=s.line, state=1) if " " not in option else not_implemented(f"ALTER DATABASE SET {option}", s.line)
+            raise (
+                error(155, option, "ALTER DATABASE", line=s.line, state=1)
+                if " " not in option
+                else not_implemented(f"ALTER DATABASE SET {option}", s.line)
+            )
         column, meaning = rule
         stored = meaning(value)
         if stored is None:
@@ -207,7 +221,9 @@ class AdminMixin(BaseExecutor):
             raise problem
         self.runtime.host.check_access(database.name, self.session, True)
         database.options[column] = stored
-        yield from self.announce(Change("database", option, stored if option not in ("READ_WRITE", "ONLINE") else True, database.name, dict(s.detail)))
+        yield from self.announce(
+            Change("database", option, stored if option not in ("READ_WRITE", "ONLINE") else True, database.name, dict(s.detail))
+        )
 
     def _scoped(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
         from aglab.tsql.catalog.security import SCOPED_CONFIGURATIONS
@@ -350,9 +366,19 @@ class AdminMixin(BaseExecutor):
         flags, _ = self._flags(s)
         instance, session = self.runtime.instance, self.session
         shown = sorted(set(flags)) or sorted(instance.trace_flags | session.trace_flags)
-        columns = [OutColumn("TraceFlag", INT, False), OutColumn("Status", INT), OutColumn("Global", INT), OutColumn("Session", INT)]
+        columns = [
+            OutColumn("TraceFlag", INT, False),
+            OutColumn("Status", INT),
+            OutColumn("Global", INT),
+            OutColumn("Session", INT),
+        ]
         rows = [
-            (flag, int(flag in instance.trace_flags or flag in session.trace_flags), int(flag in instance.trace_flags), int(flag in session.trace_flags))
+            (
+                flag,
+                int(flag in instance.trace_flags or flag in session.trace_flags),
+                int(flag in instance.trace_flags),
+                int(flag in session.trace_flags),
+            )
             for flag in shown
         ]
         if rows:
@@ -366,8 +392,12 @@ class AdminMixin(BaseExecutor):
                 size_mb = sum(f.size for f in item.files if f.type == 1) * 8 / 1024
                 used = self._log_used_percent(item)
                 rows.append((item.name, size_mb, used, 0))
-            columns = [OutColumn("Database Name", nvarchar(128), False), OutColumn("Log Size (MB)", REAL, False),
-                       OutColumn("Log Space Used (%)", REAL, False), OutColumn("Status", INT, False)]
+            columns = [
+                OutColumn("Database Name", nvarchar(128), False),
+                OutColumn("Log Size (MB)", REAL, False),
+                OutColumn("Log Space Used (%)", REAL, False),
+                OutColumn("Status", INT, False),
+            ]
             yield from self.send(columns, rows)
         elif what in ("SYS.DM_OS_WAIT_STATS", "WAITSTATS") and len(s.args) > 1:
             yield from self._node(Command("DBCC SQLPERF CLEAR", what), s.line)
@@ -385,24 +415,45 @@ class AdminMixin(BaseExecutor):
         o = self.session.options
         from aglab.tsql.session import ISOLATION_LEVELS
 
-        rows = [("textsize", str(o.textsize)), ("language", o.language), ("dateformat", o.dateformat), ("datefirst", str(o.datefirst)),
-                ("lock_timeout", str(o.lock_timeout_ms))]
-        for name in ("quoted_identifier", "arithabort", "ansi_null_dflt_on", "ansi_warnings", "ansi_padding", "ansi_nulls", "concat_null_yields_null",
-                     "xact_abort", "nocount", "implicit_transactions"):
+        rows = [
+            ("textsize", str(o.textsize)),
+            ("language", o.language),
+            ("dateformat", o.dateformat),
+            ("datefirst", str(o.datefirst)),
+            ("lock_timeout", str(o.lock_timeout_ms)),
+        ]
+        for name in (
+            "quoted_identifier",
+            "arithabort",
+            "ansi_null_dflt_on",
+            "ansi_warnings",
+            "ansi_padding",
+            "ansi_nulls",
+            "concat_null_yields_null",
+            "xact_abort",
+            "nocount",
+            "implicit_transactions",
+        ):
             if getattr(o, name):
                 rows.append((name, "SET"))
         rows.append(("isolation level", ISOLATION_LEVELS[o.isolation]))
         yield from self.send([OutColumn("Set Option", nvarchar(128)), OutColumn("Value", nvarchar(128))], rows)  # type: ignore[arg-type]
 
     def _dbcc_opentran(self, s: st.Dbcc) -> Effects[None]:
-        open_sessions = [x for x in self.runtime.instance.sessions.values() if x.transaction is not None and x.trancount and x.transaction.entries]
+        open_sessions = [
+            x
+            for x in self.runtime.instance.sessions.values()
+            if x.transaction is not None and x.trancount and x.transaction.entries
+        ]
         if not open_sessions:
             yield info(7969, line=s.line)
             return
         oldest = min(open_sessions, key=lambda x: x.transaction.began_s if x.transaction else 0)
         assert oldest.transaction is not None
-        text = (f"Transaction information for database '{self.session.database}'.\n\nOldest active transaction:\n"
-                f"    SPID (server process ID): {oldest.spid}\n    UID (user ID) : -1\n    Name          : {oldest.transaction.name or 'user_transaction'}")
+        text = (
+            f"Transaction information for database '{self.session.database}'.\n\nOldest active transaction:\n"
+            f"    SPID (server process ID): {oldest.spid}\n    UID (user ID) : -1\n    Name          : {oldest.transaction.name or 'user_transaction'}"
+        )
         yield Message(0, 0, 1, text, s.line)
 
     def _dbcc_inputbuffer(self, s: st.Dbcc) -> Effects[None]:
@@ -429,7 +480,13 @@ class AdminMixin(BaseExecutor):
             table.identity_last = s.args[2]
             yield Message(7998, 0, 1, f"Checking identity information: current identity value '{current}'.", s.line)
         else:
-            yield Message(7998, 0, 1, f"Checking identity information: current identity value '{current}', current column value '{current}'.", s.line)
+            yield Message(
+                7998,
+                0,
+                1,
+                f"Checking identity information: current identity value '{current}', current column value '{current}'.",
+                s.line,
+            )
 
     def _dbcc_checkdb(self, s: st.Dbcc) -> Effects[None]:
         name = str(s.args[0]) if s.args else self.session.database
@@ -460,6 +517,10 @@ def _apply_file_spec(file: DataFile, spec: dict[str, Any]) -> None:
         file.physical_name = spec["FILENAME"]
 
 
-DBCC_WITHOUT_EFFECT = frozenset({"FREEPROCCACHE", "DROPCLEANBUFFERS", "FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPROCINDB", "SETCPUWEIGHT"})
-KNOWN_DBCC = frozenset("""CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP INDEXDEFRAG
-    LOGINFO MEMORYSTATUS OUTPUTBUFFER PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS SHRINKDATABASE SHRINKFILE STACKDUMP UPDATEUSAGE IND TRACESTATUS""".split())
+DBCC_WITHOUT_EFFECT = frozenset(
+    {"FREEPROCCACHE", "DROPCLEANBUFFERS", "FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPROCINDB", "SETCPUWEIGHT"}
+)
+KNOWN_DBCC = frozenset(
+    """CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP INDEXDEFRAG
+    LOGINFO MEMORYSTATUS OUTPUTBUFFER PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS SHRINKDATABASE SHRINKFILE STACKDUMP UPDATEUSAGE IND TRACESTATUS""".split()
+)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aglab.core.sqltypes import Column
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Columns, Done, Effect, EnvChange, Rows, Wait
-from aglab.core.sqltypes import Column
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.query.expressions import ExpressionCompiler
@@ -45,7 +45,9 @@ class BaseExecutor:
 
     def context(self) -> CompileContext:
         """A fresh compile context."""
-        return CompileContext(self.runtime.host, self.session, self.runtime.database, self.runtime.variables, procedure=self.runtime.procedure)
+        return CompileContext(
+            self.runtime.host, self.session, self.runtime.database, self.runtime.variables, procedure=self.runtime.procedure
+        )
 
     def cached(self, statement: st.Statement, build: Callable[[CompileContext], T], part: str = "") -> T:
         """Compile once per statement, database schema and variable types."""
@@ -54,7 +56,12 @@ class BaseExecutor:
         for database in instance.databases.values():
             version += database.version
         key = (
-            part, id(instance), session.database, version, len(instance.databases), self.runtime.variables.signature(),
+            part,
+            id(instance),
+            session.database,
+            version,
+            len(instance.databases),
+            self.runtime.variables.signature(),
             (session.spid, session.temp_version) if session.temp_tables else 0,
         )
         plans = statement.plan
@@ -140,7 +147,9 @@ class BaseExecutor:
             until = self.runtime.host.now_s() + timeout / 1000 if timeout > 0 else None
             wait_type = "LCK_M_" + mode.upper().replace("-", "_")
             try:
-                yield from self.wait(Wait("lock", until, wait_type, resource.description(), request.settled, {"request": request}))
+                yield from self.wait(
+                    Wait("lock", until, wait_type, resource.description(), request.settled, {"request": request})
+                )
             except BaseException:
                 locks.cancel(session.spid)
                 raise
@@ -181,7 +190,9 @@ class BaseExecutor:
     def begin(self, explicit: bool, name: str = "") -> Transaction:
         """Open a transaction."""
         session = self.session
-        transaction = Transaction(self.runtime.instance.next_transaction_id(), session.spid, self.runtime.host.now_s(), explicit, name)
+        transaction = Transaction(
+            self.runtime.instance.next_transaction_id(), session.spid, self.runtime.host.now_s(), explicit, name
+        )
         session.transaction = transaction
         if explicit:
             session.trancount = 1

@@ -96,7 +96,9 @@ class CallMixin(BaseExecutor):
                 continue
             value = yield from self.evaluate(s, node)
             variable = node.name.lower() if isinstance(node, ast.Variable) and not node.name.startswith("@@") else ""
-            sql_type = self.runtime.variables.types.get(variable) if variable else node.type if isinstance(node, ast.Literal) else None
+            sql_type = (
+                self.runtime.variables.types.get(variable) if variable else node.type if isinstance(node, ast.Literal) else None
+            )
             if output and not variable:
                 raise error(179, line=s.line)
             arguments.append(Argument(argument_name, value, sql_type, output, variable))
@@ -146,8 +148,15 @@ class CallMixin(BaseExecutor):
 
     def nested(self, procedure: str, procedure_id: int = 0, variables: Variables | None = None) -> Any:
         """An executor for a called procedure."""
-        runtime = Runtime(self.runtime.host, self.session, variables or Variables(), procedure, procedure_id, self.runtime.nesting + 1,
-                          list(self.runtime.catching))
+        runtime = Runtime(
+            self.runtime.host,
+            self.session,
+            variables or Variables(),
+            procedure,
+            procedure_id,
+            self.runtime.nesting + 1,
+            list(self.runtime.catching),
+        )
         return self.interpreter.executor(runtime)
 
     def _find_procedure(self, name: tuple[str, ...]) -> tuple[Module, Database] | None:
@@ -256,7 +265,9 @@ class CallMixin(BaseExecutor):
             raise error(217)
         body = self.interpreter.parse(text)
         declare(body, variables)
-        runtime = Runtime(self.runtime.host, self.session, variables, "", 0, self.runtime.nesting + 1, list(self.runtime.catching))
+        runtime = Runtime(
+            self.runtime.host, self.session, variables, "", 0, self.runtime.nesting + 1, list(self.runtime.catching)
+        )
         nested = self.interpreter.executor(runtime)
         nested.in_procedure = True
         saved_temp, database = set(self.session.temp_tables), self.session.database

@@ -18,15 +18,37 @@ from aglab.tsql.session import ISOLATION_BY_NAME
 
 TEXT = nvarchar()
 ATTRIBUTES = {
-    "ANSI_NULLS": "ansi_nulls", "ANSI_PADDING": "ansi_padding", "ANSI_WARNINGS": "ansi_warnings", "ANSI_NULL_DFLT_ON": "ansi_null_dflt_on",
-    "ARITHABORT": "arithabort", "CONCAT_NULL_YIELDS_NULL": "concat_null_yields_null", "QUOTED_IDENTIFIER": "quoted_identifier",
-    "NUMERIC_ROUNDABORT": "numeric_roundabort", "IMPLICIT_TRANSACTIONS": "implicit_transactions",
-    "CURSOR_CLOSE_ON_COMMIT": "cursor_close_on_commit", "NOCOUNT": "nocount", "XACT_ABORT": "xact_abort", "NOEXEC": "noexec",
-    "PARSEONLY": "parseonly", "FMTONLY": "fmtonly", "STATISTICS IO": "statistics_io", "STATISTICS TIME": "statistics_time",
+    "ANSI_NULLS": "ansi_nulls",
+    "ANSI_PADDING": "ansi_padding",
+    "ANSI_WARNINGS": "ansi_warnings",
+    "ANSI_NULL_DFLT_ON": "ansi_null_dflt_on",
+    "ARITHABORT": "arithabort",
+    "CONCAT_NULL_YIELDS_NULL": "concat_null_yields_null",
+    "QUOTED_IDENTIFIER": "quoted_identifier",
+    "NUMERIC_ROUNDABORT": "numeric_roundabort",
+    "IMPLICIT_TRANSACTIONS": "implicit_transactions",
+    "CURSOR_CLOSE_ON_COMMIT": "cursor_close_on_commit",
+    "NOCOUNT": "nocount",
+    "XACT_ABORT": "xact_abort",
+    "NOEXEC": "noexec",
+    "PARSEONLY": "parseonly",
+    "FMTONLY": "fmtonly",
+    "STATISTICS IO": "statistics_io",
+    "STATISTICS TIME": "statistics_time",
 }
 # Accepted and kept without effect: the twin's answers do not depend on them. Named on the page of what the twin knows.
-WITHOUT_EFFECT = frozenset({"ANSI_DEFAULTS", "ANSI_NULL_DFLT_OFF", "ARITHIGNORE", "FIPS_FLAGGER", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS", "NO_BROWSETABLE",
-                            "QUERY_GOVERNOR_COST_LIMIT"})
+WITHOUT_EFFECT = frozenset(
+    {
+        "ANSI_DEFAULTS",
+        "ANSI_NULL_DFLT_OFF",
+        "ARITHIGNORE",
+        "FIPS_FLAGGER",
+        "FORCEPLAN",
+        "REMOTE_PROC_TRANSACTIONS",
+        "NO_BROWSETABLE",
+        "QUERY_GOVERNOR_COST_LIMIT",
+    }
+)
 _FORMAT = re.compile(r"%(-?\+?0?#? ?)(\*|\d+)?(?:\.(\*|\d+))?(I64|h|l)?([diouxXs%])")
 
 
@@ -121,9 +143,12 @@ class ControlMixin(BaseExecutor):
 
     def _doom(self, problem: TsqlError) -> None:
         transaction = self.session.transaction
-        if transaction is not None and self.session.trancount and (
-            problem.dooms or problem.aborts_batch or self.session.options.xact_abort
-        ) and not getattr(problem, "raised_by_user", False):
+        if (
+            transaction is not None
+            and self.session.trancount
+            and (problem.dooms or problem.aborts_batch or self.session.options.xact_abort)
+            and not getattr(problem, "raised_by_user", False)
+        ):
             transaction.doomed = True
 
     def _throw(self, s: st.Throw) -> Effects[Any]:
@@ -264,7 +289,15 @@ class ControlMixin(BaseExecutor):
             if name in ATTRIBUTES:
                 setattr(options, ATTRIBUTES[name], bool(value))
             elif name == "ANSI_DEFAULTS":
-                for attribute in ("ansi_nulls", "ansi_padding", "ansi_warnings", "ansi_null_dflt_on", "quoted_identifier", "implicit_transactions", "cursor_close_on_commit"):
+                for attribute in (
+                    "ansi_nulls",
+                    "ansi_padding",
+                    "ansi_warnings",
+                    "ansi_null_dflt_on",
+                    "quoted_identifier",
+                    "implicit_transactions",
+                    "cursor_close_on_commit",
+                ):
                     setattr(options, attribute, bool(value))
             elif name == "ROWCOUNT":
                 options.rowcount = int(value or 0)

@@ -68,8 +68,12 @@ class CursorMixin(BaseExecutor):
         if s.offset is not None:
             offset = yield from self.evaluate(s, s.offset, BIGINT)
         place = {
-            "NEXT": cursor.position + 1, "PRIOR": cursor.position - 1, "FIRST": 1, "LAST": count,
-            "ABSOLUTE": offset if offset >= 0 else count + 1 + offset, "RELATIVE": cursor.position + offset,
+            "NEXT": cursor.position + 1,
+            "PRIOR": cursor.position - 1,
+            "FIRST": 1,
+            "LAST": count,
+            "ABSOLUTE": offset if offset >= 0 else count + 1 + offset,
+            "RELATIVE": cursor.position + offset,
         }[s.direction]
         inside = 1 <= place <= count
         cursor.position = place if inside else 0 if place < 1 else count + 1

@@ -43,9 +43,17 @@ def make_column(runtime: Runtime, spec: st.ColumnSpec, table_name: str) -> Colum
             raise error(8147, spec.name, table_name, line=spec.line)
     nullable = spec.nullable if spec.nullable is not None else spec.identity is None
     return ColumnDef(
-        spec.name, sql_type, nullable, spec.identity, spec.default, spec.default_text,
-        spec.default_name or (system_name("DF", table_name, spec.name) if spec.default is not None else ""), spec.computed, spec.computed_text,
-        spec.collation or runtime.database.collation, spec.rowguid,
+        spec.name,
+        sql_type,
+        nullable,
+        spec.identity,
+        spec.default,
+        spec.default_text,
+        spec.default_name or (system_name("DF", table_name, spec.name) if spec.default is not None else ""),
+        spec.computed,
+        spec.computed_text,
+        spec.collation or runtime.database.collation,
+        spec.rowguid,
     )
 
 
@@ -85,7 +93,11 @@ def add_constraint(runtime: Runtime, table: Table, spec: st.ConstraintSpec) -> N
         if ordinal is None:
             raise error(1911, name, line=spec.line)
         ordinals.append(ordinal)
-    names = {index.name.lower() for index in table.indexes} | {c.name.lower() for c in table.checks} | {k.name.lower() for k in table.foreign_keys}
+    names = (
+        {index.name.lower() for index in table.indexes}
+        | {c.name.lower() for c in table.checks}
+        | {k.name.lower() for k in table.foreign_keys}
+    )
     if spec.name and spec.name.lower() in names:
         raise error(2714, spec.name, line=spec.line, state=5)
     if spec.kind in ("PRIMARY KEY", "UNIQUE", "INDEX"):
@@ -99,13 +111,23 @@ def add_constraint(runtime: Runtime, table: Table, spec: st.ConstraintSpec) -> N
             for ordinal in ordinals:
                 table.columns[ordinal].nullable = False
         name = spec.name or system_name("PK" if primary else "UQ", table.name, "" if primary else spec.columns[0][0])
-        index = Index(name, tuple(ordinals), tuple(d for _, d in spec.columns), spec.kind != "INDEX" or spec.unique, bool(clustered), primary,
-                      spec.kind != "INDEX", options=dict(spec.options))
+        index = Index(
+            name,
+            tuple(ordinals),
+            tuple(d for _, d in spec.columns),
+            spec.kind != "INDEX" or spec.unique,
+            bool(clustered),
+            primary,
+            spec.kind != "INDEX",
+            options=dict(spec.options),
+        )
         table.add_index(index)
         check_index(table, index, spec.line)
     elif spec.kind == "CHECK":
         column = spec.columns[0][0] if spec.columns else ""
-        table.checks.append(CheckConstraint(spec.name or system_name("CK", table.name, column), spec.expression, spec.text, column))
+        table.checks.append(
+            CheckConstraint(spec.name or system_name("CK", table.name, column), spec.expression, spec.text, column)
+        )
     elif spec.kind == "DEFAULT":
         column_def = table.columns[ordinals[0]]
         column_def.default, column_def.default_text = spec.expression, spec.text
@@ -147,8 +169,13 @@ def check_index(table: Table, index: Index, line: int) -> None:
 def create_from_columns(executor: DmlMixin, name: tuple[str, ...], columns: list[OutColumn], line: int) -> Effects[Target]:
     """The table that SELECT INTO makes."""
     specs = [
-        st.ColumnSpec(line, c.name, SqlType("nvarchar", length=128) if c.type.name == "sql_variant" else c.type, c.nullable,
-                      identity=(1, 1) if c.identity and c.type.name in ("int", "bigint", "smallint", "tinyint") else None)
+        st.ColumnSpec(
+            line,
+            c.name,
+            SqlType("nvarchar", length=128) if c.type.name == "sql_variant" else c.type,
+            c.nullable,
+            identity=(1, 1) if c.identity and c.type.name in ("int", "bigint", "smallint", "tinyint") else None,
+        )
         for c in columns
     ]
     statement = st.CreateTable(line, name, specs, [])
@@ -221,7 +248,9 @@ class DdlMixin(BaseExecutor):
         table.options.update({key: value in (True, "ON") for key, value in s.options.items() if key == "MEMORY_OPTIMIZED"})
         database.put(table)
         yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
-        self._log_schema(database, SchemaChange("put", "table", table.full_name, TableDefinition(table)), lambda: database.drop(table))
+        self._log_schema(
+            database, SchemaChange("put", "table", table.full_name, TableDefinition(table)), lambda: database.drop(table)
+        )
         return Target(table, database)
 
     def _forget(self, name: str) -> None:
@@ -252,8 +281,15 @@ class DdlMixin(BaseExecutor):
         if database is not None:
             yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
         before = TableDefinition(table).clone()
-        action = {"ADD": self._add, "DROP COLUMN": self._drop_columns, "DROP CONSTRAINT": self._drop_constraints, "ALTER COLUMN": self._alter_column,
-                  "CHECK": self._enable, "NOCHECK": self._enable, "REBUILD": lambda table, s: None}[s.action]
+        action = {
+            "ADD": self._add,
+            "DROP COLUMN": self._drop_columns,
+            "DROP CONSTRAINT": self._drop_constraints,
+            "ALTER COLUMN": self._alter_column,
+            "CHECK": self._enable,
+            "NOCHECK": self._enable,
+            "REBUILD": lambda table, s: None,
+        }[s.action]
         try:
             action(table, s)
         except BaseException:
@@ -288,7 +324,13 @@ class DdlMixin(BaseExecutor):
             if table.ordinal(spec.name) is not None:
                 raise error(2705, spec.name, table.name, line=s.line)
             column = make_column(self.runtime, spec, table.name)
-            if not column.nullable and column.default is None and column.identity is None and column.computed is None and table.rows:
+            if (
+                not column.nullable
+                and column.default is None
+                and column.identity is None
+                and column.computed is None
+                and table.rows
+            ):
                 raise error(4901, spec.name, table.name, line=s.line)
             table.columns.append(column)
             context = self.context()
@@ -301,7 +343,10 @@ class DdlMixin(BaseExecutor):
             frame = context.frame(self.runtime)
             if column.identity is not None:
                 table.identity_next = column.identity[0]
-            rows = {rid: (*row, table.take_identity() if column.identity is not None else fn(frame)) for rid, row in table.rows.items()}
+            rows = {
+                rid: (*row, table.take_identity() if column.identity is not None else fn(frame))
+                for rid, row in table.rows.items()
+            }
             table.replace_rows(rows)
         for constraint in s.constraints:
             add_constraint(self.runtime, table, constraint)
@@ -367,7 +412,9 @@ class DdlMixin(BaseExecutor):
             if value is None and not nullable:
                 raise error(515, old.name, f"{self.runtime.database.name}.{table.full_name}", "UPDATE", line=s.line)
             if isinstance(value, str) and sql_type.length > 0 and len(value.rstrip(" ")) > sql_type.length:
-                raise error(2628, f"{self.runtime.database.name}.{table.full_name}", old.name, value[: sql_type.length], line=s.line)
+                raise error(
+                    2628, f"{self.runtime.database.name}.{table.full_name}", old.name, value[: sql_type.length], line=s.line
+                )
             rows[rid] = (*row[:ordinal], value if value is None or change is None else change(value), *row[ordinal + 1 :])
         old.type, old.nullable = sql_type, nullable
         if spec.collation:
@@ -403,8 +450,15 @@ class DdlMixin(BaseExecutor):
                 raise error(1911, name, line=s.line)
             ordinals.append(ordinal)
         keys = len(s.columns)
-        index = Index(s.name, tuple(ordinals[:keys]), tuple(d for _, d in s.columns), s.unique, s.clustered, included=tuple(ordinals[keys:]),
-                      options=dict(s.options))
+        index = Index(
+            s.name,
+            tuple(ordinals[:keys]),
+            tuple(d for _, d in s.columns),
+            s.unique,
+            s.clustered,
+            included=tuple(ordinals[keys:]),
+            options=dict(s.options),
+        )
         table.add_index(index)
         check_index(table, index, s.line)
 
@@ -426,7 +480,11 @@ class DdlMixin(BaseExecutor):
         from aglab.tsql.host import Command
 
         if database is not None and s.action in ("REBUILD", "REORGANIZE"):
-            command = Command("ALTER INDEX", database.name, {"ACTION": s.action, "TABLE": table.full_name, "INDEX": s.name, "PAGES": table.size_pages(), **s.options})
+            command = Command(
+                "ALTER INDEX",
+                database.name,
+                {"ACTION": s.action, "TABLE": table.full_name, "INDEX": s.name, "PAGES": table.size_pages(), **s.options},
+            )
             effects = self.runtime.host.administer(command, self.session)
             if effects is not None:
                 yield from effects
@@ -453,7 +511,9 @@ class DdlMixin(BaseExecutor):
             number = max([*database.schemas.values(), 4]) + 1
             database.schemas[s.name] = number
             database.version += 1
-            self._log_schema(database, SchemaChange("put", "schema", s.name, number), lambda: database.schemas.pop(s.name, None) and None)
+            self._log_schema(
+                database, SchemaChange("put", "schema", s.name, number), lambda: database.schemas.pop(s.name, None) and None
+            )
             return None
             yield
 
@@ -531,7 +591,9 @@ class DdlMixin(BaseExecutor):
             temp = self.session.temp_tables
             self._forget(bare.lower())
             if self.session.transaction is not None:
-                self.session.transaction.add(Entry("tempdb", None, 0, None, None, None, lambda: temp.__setitem__(bare.lower(), table)))
+                self.session.transaction.add(
+                    Entry("tempdb", None, 0, None, None, None, lambda: temp.__setitem__(bare.lower(), table))
+                )
             return
         database = self.runtime.database
         if len(name) > 2 and name[-3]:
@@ -567,7 +629,9 @@ class DdlMixin(BaseExecutor):
                 return
             raise error(3701, "drop", "index", ".".join((*target, name[-1])), line=s.line)
         if index.constraint:
-            raise error(3723, f"{'.'.join(target)}.{index.name}", "PRIMARY KEY" if index.primary_key else "UNIQUE KEY", line=s.line)
+            raise error(
+                3723, f"{'.'.join(target)}.{index.name}", "PRIMARY KEY" if index.primary_key else "UNIQUE KEY", line=s.line
+            )
         table.indexes.remove(index)
         self._bump(database)
 

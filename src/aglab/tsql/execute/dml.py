@@ -83,7 +83,11 @@ class DmlMixin(BaseExecutor):
         if self.session.options.fmtonly:
             yield from self.send(plan.columns, [])
             return None
-        if self.session.transaction is not None or self.session.options.implicit_transactions or self.session.options.isolation in (3, 4):
+        if (
+            self.session.transaction is not None
+            or self.session.options.implicit_transactions
+            or self.session.options.isolation in (3, 4)
+        ):
             rows = yield from self.in_transaction(lambda: self.guarded(work), writes=False)
         else:
             try:
@@ -251,10 +255,15 @@ class DmlMixin(BaseExecutor):
             if output.into_columns:
                 ordinals = [self._ordinal(target.table, name, line) for name in output.into_columns]
             else:
-                ordinals = [o for o in ordinals if target.table.columns[o].identity is None and target.table.columns[o].computed is None]
+                ordinals = [
+                    o for o in ordinals if target.table.columns[o].identity is None and target.table.columns[o].computed is None
+                ]
             if len(ordinals) != len(out):
                 raise error(213, line=line)
-            changes = [assigner(c.type, target.table, target.table.columns[o], target.table.name) for c, o in zip(out, ordinals, strict=True)]
+            changes = [
+                assigner(c.type, target.table, target.table.columns[o], target.table.name)
+                for c, o in zip(out, ordinals, strict=True)
+            ]
             plan.into = (target, self.writer(context, target), ordinals, changes)
         return plan
 
@@ -325,7 +334,9 @@ class DmlMixin(BaseExecutor):
             return context, plan, writer, changes, self.output_plan(context, s.output, table, s.line), top, len(cells)
 
         if s.execute is None:
-            context, plan, writer, changes, output, top, width = self.cached(s, build, f"insert{id(table) if target.database is None else ''}")
+            context, plan, writer, changes, output, top, width = self.cached(
+                s, build, f"insert{id(table) if target.database is None else ''}"
+            )
         else:
             context, plan, writer, changes, output, top, width = build(self.context())
         if (plan is not None or s.execute is not None) and width != len(ordinals):
@@ -341,9 +352,7 @@ class DmlMixin(BaseExecutor):
             shown: list[Row] = []
             made: list[int] = []
             for row in rows:
-                provided = {
-                    o: (v if v is None or c is None else c(v)) for o, v, c in zip(ordinals, row, changes, strict=False)
-                }
+                provided = {o: (v if v is None or c is None else c(v)) for o, v, c in zip(ordinals, row, changes, strict=False)}
                 if DEFAULT_CELL in row:
                     for o, v in zip(ordinals, row, strict=False):
                         if v is DEFAULT_CELL:
@@ -360,7 +369,10 @@ class DmlMixin(BaseExecutor):
 
     def _insert_columns(self, s: st.Insert, target: Target) -> list[int]:
         table = target.table
-        identity_on = self.session.options.identity_insert == f"{target.database.name if target.database else 'tempdb'}.{table.full_name}".lower()
+        identity_on = (
+            self.session.options.identity_insert
+            == f"{target.database.name if target.database else 'tempdb'}.{table.full_name}".lower()
+        )
         if not s.columns:
             ordinals = [o for o, c in enumerate(table.columns) if c.computed is None and c.identity is None]
             if identity_on and s.query is not None:
@@ -406,7 +418,11 @@ class DmlMixin(BaseExecutor):
                 expr = compiler.value(cell)
                 change = assigner(expr.type, table, table.columns[ordinal], writer.shown)
                 fn = expr.fn
-                cells.append(fn if change is None else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v)))
+                cells.append(
+                    fn
+                    if change is None
+                    else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v))
+                )
             rows.append(cells)
         plan = Plan([], lambda frame: [tuple(fn(frame) for fn in row) for row in rows])
         return plan, [ReadyColumn(table.columns[o].name, table.columns[o].type) for o in ordinals]
@@ -474,9 +490,20 @@ class DmlMixin(BaseExecutor):
             variables: list[tuple[str, Any]] = []
             for assignment in s.assignments:
                 self._compile_set(assignment, target.table, writer, compiler, bound, sets, variables)
-            return context, bound, tree, writer, sets, variables, self.output_plan(context, s.output, target.table, s.line), self._limit(compiler, s.top)
+            return (
+                context,
+                bound,
+                tree,
+                writer,
+                sets,
+                variables,
+                self.output_plan(context, s.output, target.table, s.line),
+                self._limit(compiler, s.top),
+            )
 
-        context, bound, tree, writer, sets, variables, output, top = self.cached(s, build, f"update{id(target.table) if target.database is None else ''}")
+        context, bound, tree, writer, sets, variables, output, top = self.cached(
+            s, build, f"update{id(target.table) if target.database is None else ''}"
+        )
 
         def compute() -> tuple[Frame, dict[int, list[Any]], dict[str, Any]]:
             frame = context.frame(self.runtime)
@@ -521,7 +548,8 @@ class DmlMixin(BaseExecutor):
         """Store new images; a key that moves onto another row's old key is fine when that row moves too."""
         table, name = target.table, target.database.name if target.database else "tempdb"
         keyed = [
-            index for index in table.indexes
+            index
+            for index in table.indexes
             if index.unique and any(index.key(before) != index.key(after) for _, before, after in changes)
         ]
         moving = {row_id for row_id, *_ in changes} if keyed else set()
@@ -551,8 +579,14 @@ class DmlMixin(BaseExecutor):
             self.change_row(table, name, row_id, after)
 
     def _compile_set(
-        self, assignment: st.Assignment, table: Table, writer: TableWriter, compiler: ExpressionCompiler, bound: Bound,
-        sets: list[tuple[int, Any]], variables: list[tuple[str, Any]],
+        self,
+        assignment: st.Assignment,
+        table: Table,
+        writer: TableWriter,
+        compiler: ExpressionCompiler,
+        bound: Bound,
+        sets: list[tuple[int, Any]],
+        variables: list[tuple[str, Any]],
     ) -> None:
         line = assignment.line
         if assignment.column:
@@ -607,9 +641,18 @@ class DmlMixin(BaseExecutor):
         def build(context: CompileContext) -> Any:
             _, bound, tree, compiler, _ = self._rows_source(context, s, target, source_node)
             writer = self.writer(context, target)
-            return context, bound, tree, writer, self.output_plan(context, s.output, target.table, s.line), self._limit(compiler, s.top)
+            return (
+                context,
+                bound,
+                tree,
+                writer,
+                self.output_plan(context, s.output, target.table, s.line),
+                self._limit(compiler, s.top),
+            )
 
-        context, bound, tree, writer, output, top = self.cached(s, build, f"delete{id(target.table) if target.database is None else ''}")
+        context, bound, tree, writer, output, top = self.cached(
+            s, build, f"delete{id(target.table) if target.database is None else ''}"
+        )
 
         def compute() -> tuple[Frame, list[int]]:
             frame = context.frame(self.runtime)

@@ -98,10 +98,16 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
             following.line, following.procedure = problem.line, problem.procedure
             session.error = following.number
             yield following.message()
-        if problem.number in TERMINATED and isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge)) or problem.number == 1505:
+        if (
+            problem.number in TERMINATED and isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge))
+        ) or problem.number == 1505:
             yield info(3621, line=problem.line)
         raised = getattr(problem, "raised_by_user", False)
-        if problem.number == 1205 or (problem.aborts_batch and not getattr(problem, "thrown", False)) or (session.options.xact_abort and not raised):
+        if (
+            problem.number == 1205
+            or (problem.aborts_batch and not getattr(problem, "thrown", False))
+            or (session.options.xact_abort and not raised)
+        ):
             number = self.rollback_all()
             if number is not None:
                 yield EnvChange("rollback_tran", b"", number)

@@ -48,9 +48,20 @@ class MergeMixin(DmlMixin):
             writer = self.writer(context, target)
             clauses = [self._clause(clause, compiler, target, writer, bound) for clause in s.clauses]
             _ = source_columns
-            return context, source_tree, scan, bound, on, writer, clauses, self.output_plan(context, s.output, target.table, s.line)
+            return (
+                context,
+                source_tree,
+                scan,
+                bound,
+                on,
+                writer,
+                clauses,
+                self.output_plan(context, s.output, target.table, s.line),
+            )
 
-        context, source_tree, scan, bound, on, writer, clauses, output = self.cached(s, build, f"merge{id(target.table) if target.database is None else ''}")
+        context, source_tree, scan, bound, on, writer, clauses, output = self.cached(
+            s, build, f"merge{id(target.table) if target.database is None else ''}"
+        )
 
         def compute() -> tuple[Frame, list[tuple[str, int, Any]]]:
             frame = context.frame(self.runtime)
@@ -89,7 +100,9 @@ class MergeMixin(DmlMixin):
         yield from self.lock_rows(target, made)
         yield from self.finish(frame, output, shown, len(actions), "MERGE")
 
-    def _clause(self, clause: st.MergeClause, compiler: ExpressionCompiler, target: Target, writer: TableWriter, bound: Any) -> Any:
+    def _clause(
+        self, clause: st.MergeClause, compiler: ExpressionCompiler, target: Target, writer: TableWriter, bound: Any
+    ) -> Any:
         condition = compiler.condition(clause.condition).fn if clause.condition is not None else None
         table = target.table
         if clause.action == "UPDATE":
@@ -112,7 +125,14 @@ class MergeMixin(DmlMixin):
             expr = compiler.value(node)
             change = assigner(expr.type, table, table.columns[ordinal], writer.shown)
             fn = expr.fn
-            cells.append((ordinal, fn if change is None else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v))))
+            cells.append(
+                (
+                    ordinal,
+                    fn
+                    if change is None
+                    else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v)),
+                )
+            )
         return clause.matched, condition, "INSERT", cells
 
     @staticmethod

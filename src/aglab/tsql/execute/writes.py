@@ -66,7 +66,7 @@ class TableWriter:
 
     @property
     def database_name(self) -> str:
-        """"" for temporary tables and table variables."""
+        """ "" for temporary tables and table variables."""
         return self.database.name if self.database is not None else "tempdb"
 
     def row(self, frame: Frame, provided: dict[int, Any], identity_insert: bool) -> Row:
@@ -217,7 +217,9 @@ def make_writer(context: CompileContext, table: Table, database: Database | None
         expr = plain.value(column.default)
         change = assigner(expr.type, table, column, shown)
         fn = expr.fn
-        defaults.append(fn if change is None else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v)))
+        defaults.append(
+            fn if change is None else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v))
+        )
     computed = []
     for ordinal, column in enumerate(table.columns):
         if column.computed is not None:

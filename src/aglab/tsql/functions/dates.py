@@ -15,8 +15,23 @@ from aglab.tsql.messages import error
 from aglab.tsql.query.scope import Expr
 
 PARTS = {}
-for _names in ("year yy yyyy", "quarter qq q", "month mm m", "dayofyear dy y", "day dd d", "week wk ww", "weekday dw", "hour hh", "minute mi n",
-               "second ss s", "millisecond ms", "microsecond mcs", "nanosecond ns", "iso_week isowk isoww", "tzoffset tz"):
+for _names in (
+    "year yy yyyy",
+    "quarter qq q",
+    "month mm m",
+    "dayofyear dy y",
+    "day dd d",
+    "week wk ww",
+    "weekday dw",
+    "hour hh",
+    "minute mi n",
+    "second ss s",
+    "millisecond ms",
+    "microsecond mcs",
+    "nanosecond ns",
+    "iso_week isowk isoww",
+    "tzoffset tz",
+):
     for _alias in _names.split():
         PARTS[_alias] = _names.split()[0]
 DATETIME = SqlType("datetime")
@@ -67,7 +82,10 @@ def shift(moment: datetime.datetime, part: str, number: int) -> datetime.datetim
     units = {"dayofyear": 86400, "day": 86400, "weekday": 86400, "week": 604800, "hour": 3600, "minute": 60, "second": 1}
     if part in units:
         return moment + datetime.timedelta(seconds=units[part] * number)
-    return moment + datetime.timedelta(microseconds={"millisecond": 1000, "microsecond": 1}.get(part, 0) * number + (number // 1000 if part == "nanosecond" else 0))
+    return moment + datetime.timedelta(
+        microseconds={"millisecond": 1000, "microsecond": 1}.get(part, 0) * number
+        + (number // 1000 if part == "nanosecond" else 0)
+    )
 
 
 @builder("DATEADD", 3)
@@ -215,7 +233,11 @@ for _unit in ("YEAR", "MONTH", "DAY"):
 def _datetrunc(compiler: Any, call: ast.Call, _: list[Expr]) -> Expr:
     part = date_part(call)
     source = compiler.value(call.args[1])
-    sql_type = source.type if source.type is not None and source.type.name in ("date", "datetime", "datetime2", "smalldatetime") else MOMENT
+    sql_type = (
+        source.type
+        if source.type is not None and source.type.name in ("date", "datetime", "datetime2", "smalldatetime")
+        else MOMENT
+    )
     fn = compiler.convert(source, sql_type, explicit=True).fn
 
     def run(frame: Any) -> Any:
@@ -241,7 +263,9 @@ def _datetrunc(compiler: Any, call: ast.Call, _: list[Expr]) -> Expr:
 
 
 simple("EOMONTH", "di", SqlType("date"), optional=1)(
-    lambda value, months=0: (lambda m: m.replace(day=calendar.monthrange(m.year, m.month)[1]).date())(add_months(_naive(value).replace(day=1), months))
+    lambda value, months=0: (lambda m: m.replace(day=calendar.monthrange(m.year, m.month)[1]).date())(
+        add_months(_naive(value).replace(day=1), months)
+    )
 )
 simple("ISDATE", "s", INT)(lambda text: _isdate(text))
 
@@ -266,10 +290,24 @@ def _from_parts(name: str, kinds: str, sql_type: SqlType, make: Any) -> None:
 
 
 _from_parts("DATEFROMPARTS", "iii", SqlType("date"), datetime.date)
-_from_parts("DATETIMEFROMPARTS", "iiiiiii", DATETIME, lambda y, m, d, h, mi, s, ms: round_datetime(datetime.datetime(y, m, d, h, mi, s, ms * 1000)))
-_from_parts("TIMEFROMPARTS", "iiiii", SqlType("time", scale=7), lambda h, m, s, f, p: datetime.time(h, m, s, int(f * 10 ** (6 - p)) if p <= 6 else f // 10))
-_from_parts("DATETIME2FROMPARTS", "iiiiiiii", MOMENT,
-            lambda y, mo, d, h, m, s, f, p: datetime.datetime(y, mo, d, h, m, s, int(f * 10 ** (6 - p)) if p <= 6 else f // 10))
+_from_parts(
+    "DATETIMEFROMPARTS",
+    "iiiiiii",
+    DATETIME,
+    lambda y, m, d, h, mi, s, ms: round_datetime(datetime.datetime(y, m, d, h, mi, s, ms * 1000)),
+)
+_from_parts(
+    "TIMEFROMPARTS",
+    "iiiii",
+    SqlType("time", scale=7),
+    lambda h, m, s, f, p: datetime.time(h, m, s, int(f * 10 ** (6 - p)) if p <= 6 else f // 10),
+)
+_from_parts(
+    "DATETIME2FROMPARTS",
+    "iiiiiiii",
+    MOMENT,
+    lambda y, mo, d, h, m, s, f, p: datetime.datetime(y, mo, d, h, m, s, int(f * 10 ** (6 - p)) if p <= 6 else f // 10),
+)
 
 
 def _clock(names: str, sql_type: SqlType, shape: Any) -> None:
@@ -280,7 +318,7 @@ def _clock(names: str, sql_type: SqlType, shape: Any) -> None:
 
 _clock("GETDATE CURRENT_TIMESTAMP GETUTCDATE", DATETIME, round_datetime)
 _clock("SYSDATETIME SYSUTCDATETIME", MOMENT, lambda now: now)
-_clock("SYSDATETIMEOFFSET", SqlType("datetimeoffset", scale=7), lambda now: now.replace(tzinfo=datetime.timezone.utc))
+_clock("SYSDATETIMEOFFSET", SqlType("datetimeoffset", scale=7), lambda now: now.replace(tzinfo=datetime.UTC))
 _clock("CURRENT_DATE", SqlType("date"), lambda now: now.date())
 
 
@@ -296,7 +334,7 @@ def _switch(compiler: Any, call: ast.Call, args: list[Expr]) -> Expr:
         minutes = text if isinstance(text, int) else (-1 if text[0] == "-" else 1) * (int(text[1:3]) * 60 + int(text[4:6]))
         offset = datetime.timezone(datetime.timedelta(minutes=minutes))
         if switching:
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
             return moment.astimezone(offset)
         return _naive(moment).replace(tzinfo=offset)
 

@@ -11,9 +11,20 @@ from aglab.tsql.dates import DAY_NAMES, MONTH_NAMES
 from aglab.tsql.messages import not_implemented
 
 _DATE_TOKENS = re.compile(r"yyyy|yy|MMMM|MMM|MM|M|dddd|ddd|dd|d|HH|H|hh|h|mm|m|ss|s|f{1,7}|tt|t|'[^']*'|\\.|.")
-_STANDARD_DATES = {"d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "t": "h:mm tt", "T": "h:mm:ss tt", "g": "M/d/yyyy h:mm tt",
-                   "G": "M/d/yyyy h:mm:ss tt", "s": "yyyy-MM-ddTHH:mm:ss", "u": "yyyy-MM-dd HH:mm:ssZ", "M": "MMMM d", "Y": "MMMM yyyy",
-                   "f": "dddd, MMMM d, yyyy h:mm tt", "F": "dddd, MMMM d, yyyy h:mm:ss tt"}
+_STANDARD_DATES = {
+    "d": "M/d/yyyy",
+    "D": "dddd, MMMM d, yyyy",
+    "t": "h:mm tt",
+    "T": "h:mm:ss tt",
+    "g": "M/d/yyyy h:mm tt",
+    "G": "M/d/yyyy h:mm:ss tt",
+    "s": "yyyy-MM-ddTHH:mm:ss",
+    "u": "yyyy-MM-dd HH:mm:ssZ",
+    "M": "MMMM d",
+    "Y": "MMMM yyyy",
+    "f": "dddd, MMMM d, yyyy h:mm tt",
+    "F": "dddd, MMMM d, yyyy h:mm:ss tt",
+}
 
 
 def format_value(value: Any, pattern: str) -> str | None:
@@ -31,11 +42,26 @@ def _moment(value: Any, pattern: str) -> str:
     elif not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
     parts = {
-        "yyyy": f"{value.year:04}", "yy": f"{value.year % 100:02}", "MMMM": MONTH_NAMES[value.month - 1], "MMM": MONTH_NAMES[value.month - 1][:3],
-        "MM": f"{value.month:02}", "M": str(value.month), "dddd": DAY_NAMES[value.weekday()], "ddd": DAY_NAMES[value.weekday()][:3],
-        "dd": f"{value.day:02}", "d": str(value.day), "HH": f"{value.hour:02}", "H": str(value.hour), "hh": f"{(value.hour % 12) or 12:02}",
-        "h": str((value.hour % 12) or 12), "mm": f"{value.minute:02}", "m": str(value.minute), "ss": f"{value.second:02}",
-        "s": str(value.second), "tt": "AM" if value.hour < 12 else "PM", "t": "A" if value.hour < 12 else "P",
+        "yyyy": f"{value.year:04}",
+        "yy": f"{value.year % 100:02}",
+        "MMMM": MONTH_NAMES[value.month - 1],
+        "MMM": MONTH_NAMES[value.month - 1][:3],
+        "MM": f"{value.month:02}",
+        "M": str(value.month),
+        "dddd": DAY_NAMES[value.weekday()],
+        "ddd": DAY_NAMES[value.weekday()][:3],
+        "dd": f"{value.day:02}",
+        "d": str(value.day),
+        "HH": f"{value.hour:02}",
+        "H": str(value.hour),
+        "hh": f"{(value.hour % 12) or 12:02}",
+        "h": str((value.hour % 12) or 12),
+        "mm": f"{value.minute:02}",
+        "m": str(value.minute),
+        "ss": f"{value.second:02}",
+        "s": str(value.second),
+        "tt": "AM" if value.hour < 12 else "PM",
+        "t": "A" if value.hour < 12 else "P",
     }
 
     def replace(match: re.Match[str]) -> str:
@@ -52,7 +78,9 @@ def _moment(value: Any, pattern: str) -> str:
 
 
 def _rounded(value: Any, places: int) -> Decimal:
-    return Decimal(repr(value) if isinstance(value, float) else value).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    return Decimal(repr(value) if isinstance(value, float) else value).quantize(
+        Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP
+    )
 
 
 def _number(value: Any, pattern: str) -> str:

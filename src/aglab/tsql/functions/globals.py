@@ -42,7 +42,10 @@ _GLOBALS: dict[str, tuple[SqlType, Callable[[Any], Any]]] = {
     "@@FETCH_STATUS": (INT, _fetch_status),
     "@@CURSOR_ROWS": (INT, lambda r: 0),
     "@@TEXTSIZE": (INT, lambda r: r.session.options.textsize),
-    "@@OPTIONS": (INT, lambda r: 5496 | (512 if r.session.options.nocount else 0) | (16384 if r.session.options.xact_abort else 0)),
+    "@@OPTIONS": (
+        INT,
+        lambda r: 5496 | (512 if r.session.options.nocount else 0) | (16384 if r.session.options.xact_abort else 0),
+    ),
     "@@DBTS": (SqlType("varbinary", length=8), lambda r: (2000).to_bytes(8, "big")),
     "@@CONNECTIONS": (INT, lambda r: len(r.instance.sessions)),
     "@@CPU_BUSY": (INT, lambda r: 0),

@@ -28,8 +28,17 @@ def _safe(fn: Callable[..., float]) -> Callable[..., float]:
     return run
 
 
-for _name, _fn in (("SIN", math.sin), ("COS", math.cos), ("TAN", math.tan), ("ASIN", math.asin), ("ACOS", math.acos), ("ATAN", math.atan),
-                   ("EXP", math.exp), ("SQRT", math.sqrt), ("LOG10", math.log10)):
+for _name, _fn in (
+    ("SIN", math.sin),
+    ("COS", math.cos),
+    ("TAN", math.tan),
+    ("ASIN", math.asin),
+    ("ACOS", math.acos),
+    ("ATAN", math.atan),
+    ("EXP", math.exp),
+    ("SQRT", math.sqrt),
+    ("LOG10", math.log10),
+):
     simple(_name, "f", FLOAT)(_safe(_fn))
 simple("ATN2", "ff", FLOAT)(math.atan2)
 simple("COT", "f", FLOAT)(_safe(lambda x: 1 / math.tan(x)))
@@ -98,7 +107,11 @@ def _round(compiler: Any, call: Any, args: list[Expr]) -> Expr:
         elif digits > 40:
             rounded = exact
         else:
-            rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=mode, context=CONTEXT) if exact.as_tuple().exponent != 0 or digits < 0 else exact
+            rounded = (
+                exact.quantize(Decimal(1).scaleb(-digits), rounding=mode, context=CONTEXT)
+                if exact.as_tuple().exponent != 0 or digits < 0
+                else exact
+            )
         if isinstance(number, float):
             return float(rounded)
         if isinstance(number, Decimal):

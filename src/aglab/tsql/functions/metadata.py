@@ -99,13 +99,41 @@ keyed("OBJECT_ID", INT, _object_id, 1, 2)
 keyed("OBJECT_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "name", None), 1, 2, "i")
 keyed("OBJECT_SCHEMA_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "schema", None), 1, 2, "i")
 keyed("OBJECT_DEFINITION", nvarchar(), lambda r, n: getattr(_by_id(r, n), "text", None), 1, 1, "i")
-keyed("SCHEMA_ID", INT, lambda r, *a: 1 if not a else next((v for k, v in r.database.schemas.items() if a[0] and k.lower() == a[0].lower()), None), 0, 1)
-keyed("SCHEMA_NAME", _SYSNAME, lambda r, *a: "dbo" if not a else next((k for k, v in r.database.schemas.items() if v == a[0]), None), 0, 1, "i")
-keyed("FILE_ID FILE_IDEX", INT, lambda r, name: next((f.file_id for f in r.database.files if name and f.name.lower() == name.lower()), None))
+keyed(
+    "SCHEMA_ID",
+    INT,
+    lambda r, *a: 1 if not a else next((v for k, v in r.database.schemas.items() if a[0] and k.lower() == a[0].lower()), None),
+    0,
+    1,
+)
+keyed(
+    "SCHEMA_NAME",
+    _SYSNAME,
+    lambda r, *a: "dbo" if not a else next((k for k, v in r.database.schemas.items() if v == a[0]), None),
+    0,
+    1,
+    "i",
+)
+keyed(
+    "FILE_ID FILE_IDEX",
+    INT,
+    lambda r, name: next((f.file_id for f in r.database.files if name and f.name.lower() == name.lower()), None),
+)
 keyed("FILE_NAME", _SYSNAME, lambda r, number: next((f.name for f in r.database.files if f.file_id == number), None), 1, 1, "i")
 keyed("FILEGROUP_NAME", _SYSNAME, lambda r, number: (r.database.filegroups.get(number) or {}).get("name"), 1, 1, "i")
-keyed("FILEGROUP_ID", INT, lambda r, name: next((n for n, g in r.database.filegroups.items() if name and g["name"].lower() == name.lower()), None))
-keyed("PARSENAME", _SYSNAME, lambda r, name, n: None if name is None or n is None or not 1 <= n <= len(split_name(name)) else split_name(name)[-n] or None, 2, 2, "si")
+keyed(
+    "FILEGROUP_ID",
+    INT,
+    lambda r, name: next((n for n, g in r.database.filegroups.items() if name and g["name"].lower() == name.lower()), None),
+)
+keyed(
+    "PARSENAME",
+    _SYSNAME,
+    lambda r, name, n: None if name is None or n is None or not 1 <= n <= len(split_name(name)) else split_name(name)[-n] or None,
+    2,
+    2,
+    "si",
+)
 keyed("IDENT_CURRENT", BIGINT, lambda r, name: _identity(r, name, "current"))
 keyed("IDENT_SEED", BIGINT, lambda r, name: _identity(r, name, "seed"))
 keyed("IDENT_INCR", BIGINT, lambda r, name: _identity(r, name, "step"))
@@ -158,9 +186,15 @@ def _column_property(runtime: Any, number: int | None, column: str | None, name:
     if found is None or name is None:
         return None
     ordinal, definition = found
-    return {"allowsnull": int(definition.nullable), "isidentity": int(definition.identity is not None), "columnid": ordinal + 1,
-            "iscomputed": int(definition.computed is not None), "isrowguidcol": int(definition.rowguid),
-            "precision": definition.type.precision or definition.type.length, "scale": definition.type.scale}.get(name.lower())
+    return {
+        "allowsnull": int(definition.nullable),
+        "isidentity": int(definition.identity is not None),
+        "columnid": ordinal + 1,
+        "iscomputed": int(definition.computed is not None),
+        "isrowguidcol": int(definition.rowguid),
+        "precision": definition.type.precision or definition.type.length,
+        "scale": definition.type.scale,
+    }.get(name.lower())
 
 
 def _object_property(runtime: Any, number: int | None, name: str | None) -> int | None:
@@ -168,15 +202,28 @@ def _object_property(runtime: Any, number: int | None, name: str | None) -> int 
     if item is None or name is None:
         return None
     code = type_code(item)
-    flags = {"istable": "U", "isusertable": "U", "isprocedure": "P", "isview": "V", "isscalarfunction": "FN", "istrigger": "TR",
-             "isinlinefunction": "IF", "istablefunction": "TF"}
+    flags = {
+        "istable": "U",
+        "isusertable": "U",
+        "isprocedure": "P",
+        "isview": "V",
+        "isscalarfunction": "FN",
+        "istrigger": "TR",
+        "isinlinefunction": "IF",
+        "istablefunction": "TF",
+    }
     lowered = name.lower()
     if lowered in flags:
         return int(code == flags[lowered])
     if isinstance(item, Table):
-        return {"tablehasprimarykey": int(any(i.primary_key for i in item.indexes)), "tablehasidentity": int(item.identity_next is not None),
-                "tablehasclustindex": int(item.clustered is not None), "tablehasindex": int(bool(item.indexes)), "ismsshipped": 0,
-                "tableismemoryoptimized": int(bool(item.options.get("MEMORY_OPTIMIZED")))}.get(lowered)
+        return {
+            "tablehasprimarykey": int(any(i.primary_key for i in item.indexes)),
+            "tablehasidentity": int(item.identity_next is not None),
+            "tablehasclustindex": int(item.clustered is not None),
+            "tablehasindex": int(bool(item.indexes)),
+            "ismsshipped": 0,
+            "tableismemoryoptimized": int(bool(item.options.get("MEMORY_OPTIMIZED"))),
+        }.get(lowered)
     return 0 if lowered == "ismsshipped" else None
 
 
@@ -192,13 +239,27 @@ def _database_property(runtime: Any, name: str | None, prop: str | None) -> Any:
     recovery = {1: "FULL", 2: "BULK_LOGGED", 3: "SIMPLE"}
     states = {0: "ONLINE", 1: "RESTORING", 2: "RECOVERING", 3: "RECOVERY_PENDING", 4: "SUSPECT", 5: "EMERGENCY", 6: "OFFLINE"}
     values = {
-        "collation": database.collation, "recovery": recovery[options["recovery_model"]], "status": states[options["state"]],
+        "collation": database.collation,
+        "recovery": recovery[options["recovery_model"]],
+        "status": states[options["state"]],
         "updateability": "READ_ONLY" if options["is_read_only"] else "READ_WRITE",
         "useraccess": {0: "MULTI_USER", 1: "SINGLE_USER", 2: "RESTRICTED_USER"}[options["user_access"]],
-        "version": 957, "isautoclose": int(options["is_auto_close_on"]), "isautoshrink": int(options["is_auto_shrink_on"]),
-        "isautocreatestatistics": int(options["is_auto_create_stats_on"]), "isautoupdatestatistics": int(options["is_auto_update_stats_on"]),
-        "isinstandby": 0, "ispublished": 0, "ismergepublished": 0, "issubscribed": 0, "isfulltextenabled": 0, "sqlsortorder": 52,
-        "isxtpsupported": 1, "comparisonstyle": 196609, "lcid": 1033, "issyncwithbackup": 0, "istornpagedetectionenabled": 0,
+        "version": 957,
+        "isautoclose": int(options["is_auto_close_on"]),
+        "isautoshrink": int(options["is_auto_shrink_on"]),
+        "isautocreatestatistics": int(options["is_auto_create_stats_on"]),
+        "isautoupdatestatistics": int(options["is_auto_update_stats_on"]),
+        "isinstandby": 0,
+        "ispublished": 0,
+        "ismergepublished": 0,
+        "issubscribed": 0,
+        "isfulltextenabled": 0,
+        "sqlsortorder": 52,
+        "isxtpsupported": 1,
+        "comparisonstyle": 196609,
+        "lcid": 1033,
+        "issyncwithbackup": 0,
+        "istornpagedetectionenabled": 0,
     }
     return values.get(prop.lower())
 

@@ -63,8 +63,14 @@ def simple(name: str, kinds: str, result: Any, optional: int = 0) -> Callable[[A
             sensitive = any(arg.sensitive for arg in args)
             if len(functions) == 1:
                 only = functions[0]
-                return Expr(lambda frame: None if (v := only(frame)) is None else run(v), sql_type, refs, nullable, constant=constant,
-                            sensitive=sensitive)
+                return Expr(
+                    lambda frame: None if (v := only(frame)) is None else run(v),
+                    sql_type,
+                    refs,
+                    nullable,
+                    constant=constant,
+                    sensitive=sensitive,
+                )
 
             def evaluate(frame: Any) -> Any:
                 values = [fn(frame) for fn in functions]
@@ -93,7 +99,9 @@ def result_type(result: Any, args: list[Expr]) -> SqlType:
     if first is None:
         return SqlType("varchar", length=8000)
     if first.name in ("char", "varchar", "text"):
-        return SqlType("varchar", length=first.length if first.name != "text" and (first.length > 0 or first.length == MAX) else MAX)
+        return SqlType(
+            "varchar", length=first.length if first.name != "text" and (first.length > 0 or first.length == MAX) else MAX
+        )
     if first.name in STRINGS:
         return SqlType("nvarchar", length=first.length if first.name in ("nchar", "nvarchar") else MAX)
     return SqlType("varchar", length=8000)
@@ -186,7 +194,9 @@ def _aggregate(compiler: Any, node: ast.Call) -> Expr:
         if node.name == "GROUPING":
             only = positions[0]
             return Expr(lambda frame: frame[slot][-1][only], SqlType("tinyint"), frozenset({slot}), False)
-        return Expr(lambda frame: sum(frame[slot][-1][p] << i for i, p in enumerate(reversed(positions))), INT, frozenset({slot}), False)
+        return Expr(
+            lambda frame: sum(frame[slot][-1][p] << i for i, p in enumerate(reversed(positions))), INT, frozenset({slot}), False
+        )
     fingerprint = compiler.fingerprint(node)
     position = grouping.index.get(fingerprint)
     if position is None:

@@ -25,7 +25,9 @@ simple("UNICODE", "s", INT)(lambda s: ord(s[0]) if s else None)
 simple("QUOTENAME", "ss", nvarchar(258), optional=1)(lambda s, q="[": _quote(s, q))
 simple("SOUNDEX", "s", varchar(4))(lambda s: soundex(s))
 simple("DIFFERENCE", "ss", INT)(lambda a, b: sum(x == y for x, y in zip(soundex(a), soundex(b), strict=True)))
-simple("STRING_ESCAPE", "ss", TEXT)(lambda s, kind: s.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t"))
+simple("STRING_ESCAPE", "ss", TEXT)(
+    lambda s, kind: s.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+)
 
 
 @simple("REPLICATE", "si", "s0")
@@ -65,8 +67,15 @@ def _substring(compiler: Any, call: Any, args: list[Expr]) -> Expr:
         return s[first - 1 : max(a + n - 1, first - 1)]
 
     kind = source.type
-    sql_type = kind if binary and kind else (
-        SqlType("nvarchar" if kind and kind.name in STRINGS and kind.name[0] == "n" else "varchar", length=kind.length if kind and kind.length else 8000)
+    sql_type = (
+        kind
+        if binary and kind
+        else (
+            SqlType(
+                "nvarchar" if kind and kind.name in STRINGS and kind.name[0] == "n" else "varchar",
+                length=kind.length if kind and kind.length else 8000,
+            )
+        )
     )
     if sql_type.name == "binary":
         sql_type = SqlType("varbinary", length=sql_type.length)
@@ -139,7 +148,19 @@ def _str(number: float, length: int = 10, places: int = 0) -> str:
 
 
 def _quote(text: str, quote: str) -> Any:
-    pairs = {"[": "[]", "]": "[]", '"': '""', "'": "''", "(": "()", ")": "()", "<": "<>", ">": "<>", "{": "{}", "}": "{}", "`": "``"}
+    pairs = {
+        "[": "[]",
+        "]": "[]",
+        '"': '""',
+        "'": "''",
+        "(": "()",
+        ")": "()",
+        "<": "<>",
+        ">": "<>",
+        "{": "{}",
+        "}": "{}",
+        "`": "``",
+    }
     pair = pairs.get(quote[:1])
     if pair is None or len(text) > 128:
         return None

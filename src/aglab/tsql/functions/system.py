@@ -21,7 +21,9 @@ def nullary(names: str, sql_type: SqlType, read: Callable[[Any], Any]) -> None:
         return Expr(lambda frame: read(frame[0]), sql_type)
 
 
-def keyed(names: str, sql_type: SqlType, read: Callable[..., Any], least: int = 1, most: int | None = None, kinds: str = "s") -> None:
+def keyed(
+    names: str, sql_type: SqlType, read: Callable[..., Any], least: int = 1, most: int | None = None, kinds: str = "s"
+) -> None:
     """A function of the runtime and arguments (NULL arguments are passed as None)."""
 
     @builder(names, least, most)
@@ -65,21 +67,59 @@ nullary("GETANSINULL", SMALLINT, lambda r: 1)
 nullary("CURRENT_REQUEST_ID", SMALLINT, lambda r: 0)
 nullary("CURRENT_TIMEZONE", _SYSNAME, lambda r: "(UTC) Coordinated Universal Time")
 keyed("SUSER_NAME SUSER_SNAME", _SYSNAME, lambda r, *a: r.session.login if not a or a[0] in (1, b"\x01") else None, 0, 1, "a")
-keyed("SUSER_ID SUSER_SID", INT, lambda r, *a: (r.instance.logins.get((a[0] if a else r.session.login).lower()) or {}).get("principal_id"), 0, 1)
-keyed("USER_NAME", _SYSNAME, lambda r, *a: {None: "dbo", 1: "dbo", 2: "guest", 3: "INFORMATION_SCHEMA", 4: "sys"}.get(a[0] if a else None), 0, 1, "i")
+keyed(
+    "SUSER_ID SUSER_SID",
+    INT,
+    lambda r, *a: (r.instance.logins.get((a[0] if a else r.session.login).lower()) or {}).get("principal_id"),
+    0,
+    1,
+)
+keyed(
+    "USER_NAME",
+    _SYSNAME,
+    lambda r, *a: {None: "dbo", 1: "dbo", 2: "guest", 3: "INFORMATION_SCHEMA", 4: "sys"}.get(a[0] if a else None),
+    0,
+    1,
+    "i",
+)
 keyed("USER_ID DATABASE_PRINCIPAL_ID", INT, lambda r, *a: {"dbo": 1, "guest": 2}.get((a[0] if a else "dbo").lower()), 0, 1)
-keyed("IS_SRVROLEMEMBER", INT, lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _SERVER_ROLES else None, 1, 2)
-keyed("IS_MEMBER IS_ROLEMEMBER", INT, lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _DATABASE_ROLES else None, 1, 2)
+keyed(
+    "IS_SRVROLEMEMBER",
+    INT,
+    lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _SERVER_ROLES else None,
+    1,
+    2,
+)
+keyed(
+    "IS_MEMBER IS_ROLEMEMBER",
+    INT,
+    lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _DATABASE_ROLES else None,
+    1,
+    2,
+)
 keyed("HAS_PERMS_BY_NAME", INT, lambda r, *a: int(r.session.is_sysadmin), 3, 5, "s")
 keyed("HAS_DBACCESS", INT, lambda r, name: None if name is None or r.instance.database(name) is None else 1)
 keyed("SESSION_CONTEXT", SQL_VARIANT, lambda r, key: r.session.session_context.get((key or "").lower()))
 keyed("SESSIONPROPERTY", SQL_VARIANT, lambda r, name: _session_property(r, name))
-keyed("CONNECTIONPROPERTY", SQL_VARIANT, lambda r, name: {"net_transport": "TCP", "protocol_type": "TSQL", "auth_scheme": "SQL",
-                                                          "client_net_address": "127.0.0.1", "local_net_address": "127.0.0.1",
-                                                          "physical_net_transport": "TCP"}.get((name or "").lower()))
+keyed(
+    "CONNECTIONPROPERTY",
+    SQL_VARIANT,
+    lambda r, name: {
+        "net_transport": "TCP",
+        "protocol_type": "TSQL",
+        "auth_scheme": "SQL",
+        "client_net_address": "127.0.0.1",
+        "local_net_address": "127.0.0.1",
+        "physical_net_transport": "TCP",
+    }.get((name or "").lower()),
+)
 keyed("SERVERPROPERTY", SQL_VARIANT, lambda r, name: server_property(r, name))
-_SERVER_ROLES = frozenset("sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split())
-_DATABASE_ROLES = frozenset("db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split())
+_SERVER_ROLES = frozenset(
+    "sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split()
+)
+_DATABASE_ROLES = frozenset(
+    "db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split()
+)
 
 
 def _session_property(runtime: Any, name: str | None) -> Any:

@@ -75,7 +75,9 @@ def table_function(
     compiler.context.volatile = True
     if definition.returns_query is not None:
         variables = Variables(types={p.name.lower(): p.type for p in definition.parameters})
-        inner = CompileContext(compiler.context.host, compiler.context.session, database, variables, depth=compiler.context.depth + 1)
+        inner = CompileContext(
+            compiler.context.host, compiler.context.session, database, variables, depth=compiler.context.depth + 1
+        )
         if inner.depth > MAX_DEPTH:
             raise error(217)
         plan = Planner(inner).query(definition.returns_query, None)

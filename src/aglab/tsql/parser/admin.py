@@ -12,9 +12,24 @@ from aglab.tsql.parser.expressions import ExpressionParser
 
 # Statements that only a node can carry out: first words -> the command's name and how many words the target follows.
 NODE_OBJECTS = (
-    "AVAILABILITY GROUP", "ENDPOINT", "CERTIFICATE", "LOGIN", "USER", "SERVER ROLE", "ROLE", "MASTER KEY", "RESOURCE POOL",
-    "WORKLOAD GROUP", "RESOURCE GOVERNOR", "EVENT SESSION", "PARTITION FUNCTION", "PARTITION SCHEME", "SERVER CONFIGURATION",
-    "DATABASE ENCRYPTION KEY", "CREDENTIAL", "SERVER AUDIT",
+    "AVAILABILITY GROUP",
+    "ENDPOINT",
+    "CERTIFICATE",
+    "LOGIN",
+    "USER",
+    "SERVER ROLE",
+    "ROLE",
+    "MASTER KEY",
+    "RESOURCE POOL",
+    "WORKLOAD GROUP",
+    "RESOURCE GOVERNOR",
+    "EVENT SESSION",
+    "PARTITION FUNCTION",
+    "PARTITION SCHEME",
+    "SERVER CONFIGURATION",
+    "DATABASE ENCRYPTION KEY",
+    "CREDENTIAL",
+    "SERVER AUDIT",
 )
 
 
@@ -308,7 +323,18 @@ class AdminParser(ExpressionParser):
 
     def _backup(self, line: int, verb: str) -> st.Statement:
         start = self.advance().start
-        what = self.expect("DATABASE", "LOG", "HEADERONLY", "FILELISTONLY", "LABELONLY", "VERIFYONLY", "CERTIFICATE", "SERVICE", "MASTER", "TRANSACTION").upper
+        what = self.expect(
+            "DATABASE",
+            "LOG",
+            "HEADERONLY",
+            "FILELISTONLY",
+            "LABELONLY",
+            "VERIFYONLY",
+            "CERTIFICATE",
+            "SERVICE",
+            "MASTER",
+            "TRANSACTION",
+        ).upper
         if what in ("CERTIFICATE", "SERVICE", "MASTER"):
             return self._generic(line, f"{verb} {what}", start)
         what = "LOG" if what == "TRANSACTION" else what
@@ -415,7 +441,9 @@ class AdminParser(ExpressionParser):
         if token.upper in ("WITH", "SET", "ADD", "FETCH"):
             return False
         if token.upper in ("ALTER", "CREATE", "EXECUTE", "SELECT", "INSERT", "UPDATE", "DELETE", "BACKUP", "DROP"):
-            clause = name.startswith(("GRANT", "DENY", "REVOKE")) and (previous.upper in ("GRANT", "DENY", "REVOKE", ",", "FOR") or previous.upper == "")
+            clause = name.startswith(("GRANT", "DENY", "REVOKE")) and (
+                previous.upper in ("GRANT", "DENY", "REVOKE", ",", "FOR") or previous.upper == ""
+            )
             inside = previous.upper in ("GRANT", "DENY", ",", "FOR", "ON") or clause
             return not inside and not (name.startswith("ALTER EVENT SESSION") and token.upper == "DROP")
         return token.upper not in ("MODIFY",)

@@ -5,14 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from aglab.core.sqltypes import MAX, SqlType
-from aglab.tsql.lexer import BINARY, DECIMAL, END, INTEGER, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE, Token, tokenize
+from aglab.tsql.lexer import (
+    BINARY,
+    DECIMAL,
+    END,
+    INTEGER,
+    NAME,
+    NATIONAL,
+    OPERATOR,
+    QUOTED,
+    RESERVED,
+    STRING,
+    VARIABLE,
+    Token,
+    tokenize,
+)
 from aglab.tsql.messages import TsqlError, error
 
 MAX_DEPTH = 100  # nesting of expressions, blocks and subqueries; SQL Server gives error 191 beyond its own limit
 
 SYNONYMS = {
-    "integer": "int", "dec": "decimal", "character": "char", "rowversion": "timestamp", "sysname": "nvarchar",
-    "charvarying": "varchar", "datetimeoffsetn": "datetimeoffset",
+    "integer": "int",
+    "dec": "decimal",
+    "character": "char",
+    "rowversion": "timestamp",
+    "sysname": "nvarchar",
+    "charvarying": "varchar",
+    "datetimeoffsetn": "datetimeoffset",
 }
 LIMITS = {"char": 8000, "varchar": 8000, "binary": 8000, "varbinary": 8000, "nchar": 4000, "nvarchar": 4000}
 KNOWN_TYPES = frozenset(
@@ -177,7 +196,11 @@ class ParserBase:
         line = self.token.line
         if self.token.kind not in (NAME, QUOTED):
             raise self.syntax_error()
-        if self.token.kind == NAME and self.token.upper in RESERVED and self.token.upper not in ("NATIONAL", "DOUBLE", "TABLE", "CURSOR"):
+        if (
+            self.token.kind == NAME
+            and self.token.upper in RESERVED
+            and self.token.upper not in ("NATIONAL", "DOUBLE", "TABLE", "CURSOR")
+        ):
             raise self.syntax_error()
         written = self.advance().value
         if self.at(".") and written.lower() in ("sys", "dbo"):

@@ -11,9 +11,22 @@ from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.dml import DmlParser
 
 DROP_KINDS = {
-    "TABLE": "TABLE", "PROCEDURE": "PROCEDURE", "PROC": "PROCEDURE", "FUNCTION": "FUNCTION", "VIEW": "VIEW", "INDEX": "INDEX",
-    "DATABASE": "DATABASE", "SCHEMA": "SCHEMA", "LOGIN": "LOGIN", "USER": "USER", "TRIGGER": "TRIGGER", "TYPE": "TYPE",
-    "SYNONYM": "SYNONYM", "STATISTICS": "STATISTICS", "ROLE": "ROLE", "SEQUENCE": "SEQUENCE",
+    "TABLE": "TABLE",
+    "PROCEDURE": "PROCEDURE",
+    "PROC": "PROCEDURE",
+    "FUNCTION": "FUNCTION",
+    "VIEW": "VIEW",
+    "INDEX": "INDEX",
+    "DATABASE": "DATABASE",
+    "SCHEMA": "SCHEMA",
+    "LOGIN": "LOGIN",
+    "USER": "USER",
+    "TRIGGER": "TRIGGER",
+    "TYPE": "TYPE",
+    "SYNONYM": "SYNONYM",
+    "STATISTICS": "STATISTICS",
+    "ROLE": "ROLE",
+    "SEQUENCE": "SEQUENCE",
 }
 
 
@@ -90,7 +103,9 @@ class DdlParser(DmlParser):
         columns: list[st.ColumnSpec] = []
         constraints: list[st.ConstraintSpec] = []
         while True:
-            if self.at("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "INDEX") and not (self.at("INDEX") and not self.is_name(self.peek())):
+            if self.at("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "INDEX") and not (
+                self.at("INDEX") and not self.is_name(self.peek())
+            ):
                 constraints.append(self.table_constraint())
             elif self.at("PERIOD"):
                 raise not_implemented("PERIOD FOR SYSTEM_TIME", self.token.line)
@@ -181,7 +196,9 @@ class DdlParser(DmlParser):
             condition = self.condition()
             text = self.text[start : self.tokens[self.position - 1].end]
             self.expect(")")
-            return st.ConstraintSpec(line, "CHECK", name, [(column, False)] if column else [], expression=condition, text=f"({text})")
+            return st.ConstraintSpec(
+                line, "CHECK", name, [(column, False)] if column else [], expression=condition, text=f"({text})"
+            )
         if self.accept("DEFAULT"):
             start = self.token.start
             value = self.expression()
@@ -331,7 +348,12 @@ class DdlParser(DmlParser):
             line = self.token.line
             name = self.variable()
             self.accept("AS")
-            if self.is_name() and self.token.value.lower() not in ("sys",) and self.peek().value == "." and module.kind == "PROCEDURE":
+            if (
+                self.is_name()
+                and self.token.value.lower() not in ("sys",)
+                and self.peek().value == "."
+                and module.kind == "PROCEDURE"
+            ):
                 raise not_implemented("table-valued parameters", line)
             parameter = st.Parameter(line, name, self.data_type(len(module.parameters) + 1))
             self.accept("VARYING")
@@ -362,11 +384,7 @@ class DdlParser(DmlParser):
                     self.advance()
                 else:
                     self.any_word()
-            elif words[0] == "RETURNS":
-                while not self.at("INPUT"):
-                    self.any_word()
-                self.advance()
-            elif words[0] == "CALLED":
+            elif words[0] == "RETURNS" or words[0] == "CALLED":
                 while not self.at("INPUT"):
                     self.any_word()
                 self.advance()

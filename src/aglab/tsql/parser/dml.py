@@ -24,7 +24,11 @@ class DmlParser(QueryParser):
         self.accept("INTO")
         target = self._target()
         target.hints = self.table_hints() if self.at("WITH") else frozenset()
-        columns = self._column_list() if self.at("(") and self.peek().upper not in ("SELECT", "WITH") and self.peek().value != "(" else []
+        columns = (
+            self._column_list()
+            if self.at("(") and self.peek().upper not in ("SELECT", "WITH") and self.peek().value != "("
+            else []
+        )
         output = self._output()
         if self.accept("DEFAULT"):
             self.expect("VALUES")
@@ -279,7 +283,10 @@ class DmlParser(QueryParser):
             return token.value in ("-", "+")
         if token.kind == 1:
             return True
-        return token.kind == 0 and (token.upper in ("NULL", "DEFAULT") or (self.is_name() and token.upper not in ("GO", "THROW") and not self._begins_label()))
+        return token.kind == 0 and (
+            token.upper in ("NULL", "DEFAULT")
+            or (self.is_name() and token.upper not in ("GO", "THROW") and not self._begins_label())
+        )
 
     def _argument_value(self) -> ast.Node:
         """A constant, a variable, or a bare word (which T-SQL takes as text)."""

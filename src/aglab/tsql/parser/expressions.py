@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import FLOAT as FLOAT_TYPE
-from aglab.core.sqltypes import INT, MONEY as MONEY_TYPE, SqlType
+from aglab.core.sqltypes import INT, SqlType
+from aglab.core.sqltypes import MONEY as MONEY_TYPE
 from aglab.tsql import ast
 from aglab.tsql.lexer import BINARY, DECIMAL, FLOAT, INTEGER, MONEY, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE
 from aglab.tsql.messages import error
@@ -19,7 +20,9 @@ from aglab.tsql.parser.base import ParserBase
 COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!<": ">=", "!>": "<="}
 # Functions that are written without parentheses, and reserved words that are function names.
 NILADIC = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER", "CURRENT_DATE"})
-FUNCTION_WORDS = frozenset({"LEFT", "RIGHT", "COALESCE", "NULLIF", "CONVERT", "TRY_CONVERT", "IDENTITY", "UPDATE", "USER", "CONTAINS", "FREETEXT"})
+FUNCTION_WORDS = frozenset(
+    {"LEFT", "RIGHT", "COALESCE", "NULLIF", "CONVERT", "TRY_CONVERT", "IDENTITY", "UPDATE", "USER", "CONTAINS", "FREETEXT"}
+)
 
 
 class ExpressionParser(ParserBase):
@@ -443,8 +446,11 @@ def literal(kind: int, text: str, line: int) -> ast.Literal:
         digits = len(whole.lstrip("0")) + len(fraction)
         if digits > 38:
             raise error(8115, "expression", "numeric", line=line)
-        return ast.Literal(line, Decimal(text if not text.endswith(".") else text[:-1]),
-                           SqlType("numeric", precision=max(digits, 1), scale=len(fraction)))
+        return ast.Literal(
+            line,
+            Decimal(text if not text.endswith(".") else text[:-1]),
+            SqlType("numeric", precision=max(digits, 1), scale=len(fraction)),
+        )
     if kind == FLOAT:
         mantissa = text if text[-1] not in "eE+-" else text.rstrip("+-") + "0"
         value_float = float(mantissa)

@@ -153,7 +153,11 @@ class QueryParser(ExpressionParser):
         line = token.line
         if self.accept("*"):
             return ast.SelectItem(line, ast.Star(line))
-        if token.kind == VARIABLE and not token.value.startswith("@@") and self.peek().value in ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="):
+        if (
+            token.kind == VARIABLE
+            and not token.value.startswith("@@")
+            and self.peek().value in ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
+        ):
             self.advance()
             op = self.advance().value
             return ast.SelectItem(line, self.expression(), variable=token.value, op=op)

@@ -17,7 +17,9 @@ ON_OFF_OPTIONS = frozenset(
     CONCAT_NULL_YIELDS_NULL CURSOR_CLOSE_ON_COMMIT FIPS_FLAGGER FMTONLY FORCEPLAN IMPLICIT_TRANSACTIONS NOCOUNT NOEXEC NUMERIC_ROUNDABORT
     PARSEONLY QUOTED_IDENTIFIER REMOTE_PROC_TRANSACTIONS SHOWPLAN_ALL SHOWPLAN_TEXT SHOWPLAN_XML XACT_ABORT NO_BROWSETABLE""".split()
 )
-VALUE_OPTIONS = frozenset("DATEFIRST DATEFORMAT DEADLOCK_PRIORITY LANGUAGE LOCK_TIMEOUT QUERY_GOVERNOR_COST_LIMIT ROWCOUNT TEXTSIZE CONTEXT_INFO".split())
+VALUE_OPTIONS = frozenset(
+    "DATEFIRST DATEFORMAT DEADLOCK_PRIORITY LANGUAGE LOCK_TIMEOUT QUERY_GOVERNOR_COST_LIMIT ROWCOUNT TEXTSIZE CONTEXT_INFO".split()
+)
 
 
 class Parser(AdminParser, DdlParser):
@@ -189,9 +191,11 @@ class Parser(AdminParser, DdlParser):
     def _do_return(self, line: int) -> st.Statement:
         self.advance()
         value = None
-        if self.token.kind in (VARIABLE, 3, 4, 5, 6, 7, 8, 9) or self.at("(", "-", "+", "NULL", "CASE", "CONVERT", "COALESCE", "NULLIF", "LEFT", "RIGHT"):
-            value = self.expression()
-        elif self.is_name() and self.peek().value in ("(", "."):
+        if (
+            self.token.kind in (VARIABLE, 3, 4, 5, 6, 7, 8, 9)
+            or self.at("(", "-", "+", "NULL", "CASE", "CONVERT", "COALESCE", "NULLIF", "LEFT", "RIGHT")
+            or (self.is_name() and self.peek().value in ("(", "."))
+        ):
             value = self.expression()
         return st.Return(line, value)
 

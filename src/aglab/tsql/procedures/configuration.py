@@ -9,8 +9,13 @@ from aglab.tsql.messages import error, info
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
 
-_COLUMNS = [OutColumn("name", nvarchar(35), False), OutColumn("minimum", INT), OutColumn("maximum", INT), OutColumn("config_value", INT),
-            OutColumn("run_value", INT)]
+_COLUMNS = [
+    OutColumn("name", nvarchar(35), False),
+    OutColumn("minimum", INT),
+    OutColumn("maximum", INT),
+    OutColumn("config_value", INT),
+    OutColumn("run_value", INT),
+]
 
 
 @procedure("sp_configure")
@@ -23,7 +28,9 @@ def sp_configure(executor: Any, arguments: Any) -> Any:
     visible = [item for item in configurations.values() if advanced or not item.is_advanced]
     if name is not None:
         lowered = str(name).lower()
-        chosen = [item for item in visible if item.name.lower() == lowered] or [item for item in visible if lowered in item.name.lower()]
+        chosen = [item for item in visible if item.name.lower() == lowered] or [
+            item for item in visible if lowered in item.name.lower()
+        ]
         if not chosen:
             raise error(15123, name, line=62)
         if len(chosen) > 1:
@@ -38,10 +45,16 @@ def sp_configure(executor: Any, arguments: Any) -> Any:
         raise error(15002, "sys.sp_configure")
     number = int(value)
     default_allowed = number == item.value
-    if not (item.minimum <= number <= item.maximum or (number == 0 and item.minimum > 0 and item.name in _ZERO_MEANS_DEFAULT) or default_allowed):
+    if not (
+        item.minimum <= number <= item.maximum
+        or (number == 0 and item.minimum > 0 and item.name in _ZERO_MEANS_DEFAULT)
+        or default_allowed
+    ):
         raise error(15129, number, item.name, line=158)
     old, item.value = item.value, number
-    executor.runtime.host.error_log(f"Configuration option '{item.name}' changed from {old} to {number}. Run the RECONFIGURE statement to install.")
+    executor.runtime.host.error_log(
+        f"Configuration option '{item.name}' changed from {old} to {number}. Run the RECONFIGURE statement to install."
+    )
     yield info(15457, item.name, old, number, line=185)
     return 0
 

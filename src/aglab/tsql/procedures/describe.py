@@ -18,10 +18,37 @@ from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import CompileContext, OutColumn, Scope
 from aglab.tsql.runtime import Variables
 
-_TDS_IDS = {"bit": 104, "tinyint": 38, "smallint": 38, "int": 38, "bigint": 38, "real": 109, "float": 109, "decimal": 106, "numeric": 108, "money": 110,
-            "smallmoney": 110, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43, "datetime": 111, "smalldatetime": 111,
-            "uniqueidentifier": 36, "varchar": 167, "char": 175, "nvarchar": 231, "nchar": 239, "varbinary": 165, "binary": 173, "text": 35, "ntext": 99,
-            "image": 34, "xml": 241, "sql_variant": 98}
+_TDS_IDS = {
+    "bit": 104,
+    "tinyint": 38,
+    "smallint": 38,
+    "int": 38,
+    "bigint": 38,
+    "real": 109,
+    "float": 109,
+    "decimal": 106,
+    "numeric": 108,
+    "money": 110,
+    "smallmoney": 110,
+    "date": 40,
+    "time": 41,
+    "datetime2": 42,
+    "datetimeoffset": 43,
+    "datetime": 111,
+    "smalldatetime": 111,
+    "uniqueidentifier": 36,
+    "varchar": 167,
+    "char": 175,
+    "nvarchar": 231,
+    "nchar": 239,
+    "varbinary": 165,
+    "binary": 173,
+    "text": 35,
+    "ntext": 99,
+    "image": 34,
+    "xml": 241,
+    "sql_variant": 98,
+}
 _NAME = nvarchar(128)
 
 
@@ -40,7 +67,11 @@ def first_result(executor: Any, text: str, declaration: str | None) -> list[OutC
             plan = Planner(_context(executor, variables)).query(statement.query, None)
             if plan.assignments is None:
                 return plan.columns
-        if isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge)) and statement.output is not None and statement.output.into is None:
+        if (
+            isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge))
+            and statement.output is not None
+            and statement.output.into is None
+        ):
             table = executor.target(statement.target).table
             output = executor.output_plan(_context(executor, variables), statement.output, table, statement.line)
             return output.columns if output is not None else []
@@ -52,29 +83,93 @@ def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
     """@tsql, @params, @browse_information_mode"""
     found = first_result(executor, str(arguments.required("@tsql", 0) or ""), arguments.value("@params", 1))
     columns = [
-        OutColumn("is_hidden", BIT, False), OutColumn("column_ordinal", INT, False), OutColumn("name", _NAME), OutColumn("is_nullable", BIT, False),
-        OutColumn("system_type_id", INT, False), OutColumn("system_type_name", nvarchar(256)), OutColumn("max_length", SMALLINT, False),
-        OutColumn("precision", TINYINT, False), OutColumn("scale", TINYINT, False), OutColumn("collation_name", _NAME), OutColumn("user_type_id", INT),
-        OutColumn("user_type_database", _NAME), OutColumn("user_type_schema", _NAME), OutColumn("user_type_name", _NAME),
-        OutColumn("assembly_qualified_type_name", nvarchar(4000)), OutColumn("xml_collection_id", INT), OutColumn("xml_collection_database", _NAME),
-        OutColumn("xml_collection_schema", _NAME), OutColumn("xml_collection_name", _NAME), OutColumn("is_xml_document", BIT, False),
-        OutColumn("is_case_sensitive", BIT, False), OutColumn("is_fixed_length_clr_type", BIT, False), OutColumn("source_server", _NAME),
-        OutColumn("source_database", _NAME), OutColumn("source_schema", _NAME), OutColumn("source_table", _NAME), OutColumn("source_column", _NAME),
-        OutColumn("is_identity_column", BIT), OutColumn("is_part_of_unique_key", BIT), OutColumn("is_updateable", BIT),
-        OutColumn("is_computed_column", BIT), OutColumn("is_sparse_column_set", BIT), OutColumn("ordinal_in_order_by_list", SMALLINT),
-        OutColumn("order_by_list_length", SMALLINT), OutColumn("order_by_is_descending", SMALLINT), OutColumn("tds_type_id", INT, False),
-        OutColumn("tds_length", INT, False), OutColumn("tds_collation_id", INT), OutColumn("tds_collation_sort_id", TINYINT),
+        OutColumn("is_hidden", BIT, False),
+        OutColumn("column_ordinal", INT, False),
+        OutColumn("name", _NAME),
+        OutColumn("is_nullable", BIT, False),
+        OutColumn("system_type_id", INT, False),
+        OutColumn("system_type_name", nvarchar(256)),
+        OutColumn("max_length", SMALLINT, False),
+        OutColumn("precision", TINYINT, False),
+        OutColumn("scale", TINYINT, False),
+        OutColumn("collation_name", _NAME),
+        OutColumn("user_type_id", INT),
+        OutColumn("user_type_database", _NAME),
+        OutColumn("user_type_schema", _NAME),
+        OutColumn("user_type_name", _NAME),
+        OutColumn("assembly_qualified_type_name", nvarchar(4000)),
+        OutColumn("xml_collection_id", INT),
+        OutColumn("xml_collection_database", _NAME),
+        OutColumn("xml_collection_schema", _NAME),
+        OutColumn("xml_collection_name", _NAME),
+        OutColumn("is_xml_document", BIT, False),
+        OutColumn("is_case_sensitive", BIT, False),
+        OutColumn("is_fixed_length_clr_type", BIT, False),
+        OutColumn("source_server", _NAME),
+        OutColumn("source_database", _NAME),
+        OutColumn("source_schema", _NAME),
+        OutColumn("source_table", _NAME),
+        OutColumn("source_column", _NAME),
+        OutColumn("is_identity_column", BIT),
+        OutColumn("is_part_of_unique_key", BIT),
+        OutColumn("is_updateable", BIT),
+        OutColumn("is_computed_column", BIT),
+        OutColumn("is_sparse_column_set", BIT),
+        OutColumn("ordinal_in_order_by_list", SMALLINT),
+        OutColumn("order_by_list_length", SMALLINT),
+        OutColumn("order_by_is_descending", SMALLINT),
+        OutColumn("tds_type_id", INT, False),
+        OutColumn("tds_length", INT, False),
+        OutColumn("tds_collation_id", INT),
+        OutColumn("tds_collation_sort_id", TINYINT),
     ]
     rows = []
     for ordinal, column in enumerate(found, 1):
         system, _, length, precision, scale = type_facts(column.type)
         text = column.type.name in ("char", "varchar", "nchar", "nvarchar", "text", "ntext")
-        rows.append((
-            False, ordinal, column.name or None, column.nullable, system, str(column.type), length, precision, scale,
-            "SQL_Latin1_General_CP1_CI_AS" if text else None, None, None, None, None, None, None, None, None, None, False, column.sensitive, False,
-            None, None, None, None, None, column.identity, None, not column.identity, False, False, None, None, None,
-            _TDS_IDS.get(column.type.name, system), length if length > 0 else 65535, 13632521 if text else None, 52 if text else None,
-        ))
+        rows.append(
+            (
+                False,
+                ordinal,
+                column.name or None,
+                column.nullable,
+                system,
+                str(column.type),
+                length,
+                precision,
+                scale,
+                "SQL_Latin1_General_CP1_CI_AS" if text else None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                False,
+                column.sensitive,
+                False,
+                None,
+                None,
+                None,
+                None,
+                None,
+                column.identity,
+                None,
+                not column.identity,
+                False,
+                False,
+                None,
+                None,
+                None,
+                _TDS_IDS.get(column.type.name, system),
+                length if length > 0 else 65535,
+                13632521 if text else None,
+                52 if text else None,
+            )
+        )
     yield from executor.send(columns, rows)
     return 0
 
@@ -90,16 +185,30 @@ def sp_describe_undeclared_parameters(executor: Any, arguments: Any) -> Any:
     names: dict[str, str] = {}
     _collect(body, names)
     columns = [
-        OutColumn("parameter_ordinal", INT, False), OutColumn("name", _NAME, False), OutColumn("suggested_system_type_id", INT, False),
-        OutColumn("suggested_system_type_name", nvarchar(256)), OutColumn("suggested_max_length", SMALLINT, False),
-        OutColumn("suggested_precision", TINYINT, False), OutColumn("suggested_scale", TINYINT, False), OutColumn("suggested_user_type_id", INT),
-        OutColumn("suggested_user_type_database", _NAME), OutColumn("suggested_user_type_schema", _NAME), OutColumn("suggested_user_type_name", _NAME),
-        OutColumn("suggested_assembly_qualified_type_name", nvarchar(4000)), OutColumn("suggested_xml_collection_id", INT),
-        OutColumn("suggested_xml_collection_database", _NAME), OutColumn("suggested_xml_collection_schema", _NAME),
-        OutColumn("suggested_xml_collection_name", _NAME), OutColumn("suggested_is_xml_document", BIT, False),
-        OutColumn("suggested_is_case_sensitive", BIT, False), OutColumn("suggested_is_fixed_length_clr_type", BIT, False),
-        OutColumn("suggested_is_input", BIT, False), OutColumn("suggested_is_output", BIT, False), OutColumn("formal_parameter_name", _NAME),
-        OutColumn("suggested_tds_type_id", INT, False), OutColumn("suggested_tds_length", INT, False),
+        OutColumn("parameter_ordinal", INT, False),
+        OutColumn("name", _NAME, False),
+        OutColumn("suggested_system_type_id", INT, False),
+        OutColumn("suggested_system_type_name", nvarchar(256)),
+        OutColumn("suggested_max_length", SMALLINT, False),
+        OutColumn("suggested_precision", TINYINT, False),
+        OutColumn("suggested_scale", TINYINT, False),
+        OutColumn("suggested_user_type_id", INT),
+        OutColumn("suggested_user_type_database", _NAME),
+        OutColumn("suggested_user_type_schema", _NAME),
+        OutColumn("suggested_user_type_name", _NAME),
+        OutColumn("suggested_assembly_qualified_type_name", nvarchar(4000)),
+        OutColumn("suggested_xml_collection_id", INT),
+        OutColumn("suggested_xml_collection_database", _NAME),
+        OutColumn("suggested_xml_collection_schema", _NAME),
+        OutColumn("suggested_xml_collection_name", _NAME),
+        OutColumn("suggested_is_xml_document", BIT, False),
+        OutColumn("suggested_is_case_sensitive", BIT, False),
+        OutColumn("suggested_is_fixed_length_clr_type", BIT, False),
+        OutColumn("suggested_is_input", BIT, False),
+        OutColumn("suggested_is_output", BIT, False),
+        OutColumn("formal_parameter_name", _NAME),
+        OutColumn("suggested_tds_type_id", INT, False),
+        OutColumn("suggested_tds_length", INT, False),
     ]
     rows = []
     for key, name in names.items():
@@ -107,8 +216,34 @@ def sp_describe_undeclared_parameters(executor: Any, arguments: Any) -> Any:
             continue
         sql_type = _suggest(executor, body, key)
         system, _, length, precision, scale = type_facts(sql_type)
-        rows.append((len(rows) + 1, name, system, str(sql_type), length, precision, scale, None, None, None, None, None, None, None, None, None,
-                     False, False, False, True, False, None, _TDS_IDS.get(sql_type.name, system), length if length > 0 else 65535))
+        rows.append(
+            (
+                len(rows) + 1,
+                name,
+                system,
+                str(sql_type),
+                length,
+                precision,
+                scale,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                None,
+                False,
+                False,
+                False,
+                True,
+                False,
+                None,
+                _TDS_IDS.get(sql_type.name, system),
+                length if length > 0 else 65535,
+            )
+        )
     yield from executor.send(columns, rows)
     return 0
 

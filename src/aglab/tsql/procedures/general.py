@@ -37,7 +37,11 @@ def sp_spaceused(executor: Any, arguments: Any) -> Any:
         used = sum(t.size_pages() for t in database.tables()) * 8 + 2400
         data = sum(f.size for f in database.files if f.type == 0) * 8
         yield from executor.send(
-            [OutColumn("database_name", nvarchar(128)), OutColumn("database_size", varchar(18)), OutColumn("unallocated space", varchar(18))],
+            [
+                OutColumn("database_name", nvarchar(128)),
+                OutColumn("database_size", varchar(18)),
+                OutColumn("unallocated space", varchar(18)),
+            ],
             [(database.name, f"{total:.2f} MB", f"{max(data - used, 0) / 1024:.2f} MB")],
         )
         yield from executor.send(
@@ -52,8 +56,21 @@ def sp_spaceused(executor: Any, arguments: Any) -> Any:
     pages = table.size_pages()
     index = sum(max(pages // 4, 1) for i in table.indexes if not i.clustered) + (1 if table.clustered and pages else 0)
     yield from executor.send(
-        [OutColumn("name", nvarchar(128)), OutColumn("rows", varchar(20)), *(OutColumn(n, varchar(18)) for n in ("reserved", "data", "index_size", "unused"))],
-        [(table.name, str(len(table.rows)), f"{(pages + index + 7) * 8 if pages else 0} KB", f"{pages * 8} KB", f"{index * 8} KB", f"{56 if pages else 0} KB")],
+        [
+            OutColumn("name", nvarchar(128)),
+            OutColumn("rows", varchar(20)),
+            *(OutColumn(n, varchar(18)) for n in ("reserved", "data", "index_size", "unused")),
+        ],
+        [
+            (
+                table.name,
+                str(len(table.rows)),
+                f"{(pages + index + 7) * 8 if pages else 0} KB",
+                f"{pages * 8} KB",
+                f"{index * 8} KB",
+                f"{56 if pages else 0} KB",
+            )
+        ],
     )
     return 0
 

@@ -122,7 +122,7 @@ select TABLE_CATALOG as TABLE_QUALIFIER, TABLE_SCHEMA as TABLE_OWNER, TABLE_NAME
     convert(sysname, c.DATA_TYPE + case when i.object_id is null then '' else ' identity' end) as TYPE_NAME,
     convert(int, coalesce(case CHARACTER_MAXIMUM_LENGTH when -1 then 0 else CHARACTER_MAXIMUM_LENGTH end, NUMERIC_PRECISION,
         case DATA_TYPE when 'date' then 10 when 'datetime' then 23 when 'smalldatetime' then 16 when 'time' then 16 when 'datetime2' then 27
-        when 'datetimeoffset' then 34 when 'uniqueidentifier' then 36 when 'bit' then 1 end)) as PRECISION,
+        when 'datetimeoffset' then 34 when 'uniqueidentifier' then 36 when 'bit' then 1 end)) as [PRECISION],
     convert(int, coalesce(case CHARACTER_OCTET_LENGTH when -1 then 0 else CHARACTER_OCTET_LENGTH end,
         case DATA_TYPE when 'bit' then 1 when 'tinyint' then 1 when 'smallint' then 2 when 'int' then 4 when 'bigint' then 8 when 'float' then 8
         when 'real' then 4 when 'datetime' then 16 when 'date' then 6 when 'datetime2' then 16 when 'uniqueidentifier' then 16
@@ -138,7 +138,7 @@ where TABLE_NAME like @table_name and (@table_owner is null or TABLE_SCHEMA like
 order by 1, 2, 3, ORDINAL_POSITION"""
 
 _TYPES = """create procedure sys.{name} @data_type int = 0, @ODBCVer tinyint = 2 as
-select t.TYPE_NAME, convert(smallint, t.DATA_TYPE) as DATA_TYPE, t.PRECISION, t.LITERAL_PREFIX, t.LITERAL_SUFFIX, t.CREATE_PARAMS,
+select t.TYPE_NAME, convert(smallint, t.DATA_TYPE) as DATA_TYPE, t.[PRECISION], t.LITERAL_PREFIX, t.LITERAL_SUFFIX, t.CREATE_PARAMS,
     convert(smallint, 1) as NULLABLE, convert(smallint, t.CASE_SENSITIVE) as CASE_SENSITIVE, convert(smallint, t.SEARCHABLE) as SEARCHABLE,
     convert(smallint, t.UNSIGNED) as UNSIGNED_ATTRIBUTE, convert(smallint, 0) as MONEY, convert(smallint, t.AUTO_INCREMENT) as AUTO_INCREMENT,
     t.TYPE_NAME as LOCAL_TYPE_NAME, convert(smallint, t.MIN_SCALE) as MINIMUM_SCALE, convert(smallint, t.MAX_SCALE) as MAXIMUM_SCALE,
@@ -167,7 +167,7 @@ from (values
     (N'uniqueidentifier', -11, 36, N'''', N'''', null, 0, 2, null, null, null, null, null, 0),
     (N'xml', -152, 0, N'N''', N'''', null, 1, 0, null, null, null, null, null, 0),
     (N'sql_variant', -150, 8000, null, null, null, 0, 2, null, 0, null, null, 10, 0)
-) t(TYPE_NAME, DATA_TYPE, PRECISION, LITERAL_PREFIX, LITERAL_SUFFIX, CREATE_PARAMS, CASE_SENSITIVE, SEARCHABLE, UNSIGNED, AUTO_INCREMENT, MIN_SCALE,
+) t(TYPE_NAME, DATA_TYPE, [PRECISION], LITERAL_PREFIX, LITERAL_SUFFIX, CREATE_PARAMS, CASE_SENSITIVE, SEARCHABLE, UNSIGNED, AUTO_INCREMENT, MIN_SCALE,
     MAX_SCALE, RADIX, USERTYPE)
 where @data_type = 0 or t.DATA_TYPE = @data_type
 order by 2, 1"""

@@ -16,7 +16,9 @@ from aglab.tsql.query.scope import Expr, Function
 from aglab.tsql.store.table import comparable
 from aglab.tsql.types import CONTEXT, INTEGER_LIMITS, NUMBERS, average_type, sum_type
 
-AGGREGATES = frozenset("COUNT COUNT_BIG SUM AVG MIN MAX STDEV STDEVP VAR VARP STRING_AGG CHECKSUM_AGG APPROX_COUNT_DISTINCT GROUPING GROUPING_ID".split())
+AGGREGATES = frozenset(
+    "COUNT COUNT_BIG SUM AVG MIN MAX STDEV STDEVP VAR VARP STRING_AGG CHECKSUM_AGG APPROX_COUNT_DISTINCT GROUPING GROUPING_ID".split()
+)
 
 
 @dataclass
@@ -51,7 +53,10 @@ def make_aggregate(compiler: Any, node: ast.Call) -> Aggregate:
     sql_type, finish = finisher(name, argument.type)
     aggregate = Aggregate(argument.fn, sql_type, finish, name=name)
     if name == "STRING_AGG":
-        text = SqlType("nvarchar" if argument.type and argument.type.name[0] == "n" else "varchar", length=-1 if argument.type and argument.type.length < 0 else 4000)
+        text = SqlType(
+            "nvarchar" if argument.type and argument.type.name[0] == "n" else "varchar",
+            length=-1 if argument.type and argument.type.length < 0 else 4000,
+        )
         aggregate.type = text
         aggregate.argument = compiler.convert(argument, text, explicit=True).fn
         aggregate.separator = compiler.convert(compiler.value(node.args[1]), SqlType("nvarchar", length=-1)).fn
@@ -78,7 +83,7 @@ def finisher(name: str, sql_type: SqlType | None) -> tuple[SqlType, Callable[[li
         return sql_type or INT, lambda values: pick(values) if values else None
     if name == "STRING_AGG":
         return SqlType("nvarchar", length=-1), lambda values: None
-    if sql_type is not None and sql_type.name not in NUMBERS or (sql_type is not None and sql_type.name == "bit"):
+    if (sql_type is not None and sql_type.name not in NUMBERS) or (sql_type is not None and sql_type.name == "bit"):
         raise error(8117, sql_type.name, name.lower())
     if name == "CHECKSUM_AGG":
         return INT, lambda values: _xor(values)

@@ -9,7 +9,7 @@ from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import Conjunct, conjuncts
 from aglab.tsql.query.scope import Bound, Frame, OutColumn, Scope
-from aglab.tsql.query.sources import RowSource, Rows, TableScan
+from aglab.tsql.query.sources import Rows, RowSource, TableScan
 from aglab.tsql.store.database import Database, Module
 from aglab.tsql.store.table import Row, Table
 
@@ -57,7 +57,12 @@ class Binder:
             source, bound = self._derived(node, pivot_plan(self.planner, node, self.scope), node.alias)
         for other in self.scope.sources:
             if bound.alias and other.alias.lower() == bound.alias.lower() and _same_parts(other.parts, bound.parts):
-                raise error(1013 if not isinstance(node, ast.TableSource) or node.alias == "" else 1011, bound.alias, bound.alias, line=node.line)
+                raise error(
+                    1013 if not isinstance(node, ast.TableSource) or node.alias == "" else 1011,
+                    bound.alias,
+                    bound.alias,
+                    line=node.line,
+                )
         self.sources[id(node)] = (source, bound)
         self.scope.sources.append(bound)
 
@@ -66,10 +71,16 @@ class Binder:
     def _derived(self, node: ast.Source, plan: Plan, alias: str) -> tuple[RowSource, Bound]:
         from aglab.tsql.query.planner import named_columns
 
-        columns = named_columns(plan.columns, node.column_aliases, alias or "?", node.line) if not isinstance(node, ast.PivotSource) else plan.columns
+        columns = (
+            named_columns(plan.columns, node.column_aliases, alias or "?", node.line)
+            if not isinstance(node, ast.PivotSource)
+            else plan.columns
+        )
         return self._rows(columns, plan.rows, alias, (), not plan.outer_refs)
 
-    def _rows(self, columns: list[OutColumn], rows: Any, alias: str, parts: tuple[str, ...], cache: bool) -> tuple[RowSource, Bound]:
+    def _rows(
+        self, columns: list[OutColumn], rows: Any, alias: str, parts: tuple[str, ...], cache: bool
+    ) -> tuple[RowSource, Bound]:
         slot = self.context.slot()
         bound = Bound(alias, parts, columns, slot)
         return Rows(slot, len(columns), rows, self.context.slot() if cache else 0), bound
@@ -107,7 +118,9 @@ class Binder:
             return self._view(node, item, database)
         return self.scan(node, item, database.id, True, (database.name, item.schema, item.name))
 
-    def scan(self, node: ast.TableSource, table: Table, database_id: int, shared: bool, parts: tuple[str, ...]) -> tuple[TableScan, Bound]:
+    def scan(
+        self, node: ast.TableSource, table: Table, database_id: int, shared: bool, parts: tuple[str, ...]
+    ) -> tuple[TableScan, Bound]:
         """A scan of a table that is known now."""
         if shared:
             self.context.host.check_access(parts[0], self.context.session, False)
@@ -115,9 +128,7 @@ class Binder:
         return TableScan(bound, lambda frame: table, node.hints, database_id, shared), bound
 
     def _bound_table(self, node: ast.TableSource, table: Table, parts: tuple[str, ...]) -> Bound:
-        columns = [
-            OutColumn(c.name, c.type, c.nullable, c.case_sensitive, c.identity is not None) for c in table.columns
-        ]
+        columns = [OutColumn(c.name, c.type, c.nullable, c.case_sensitive, c.identity is not None) for c in table.columns]
         return Bound(node.alias or node.parts[-1], parts, columns, self.context.slot(), self.context.slot(), table)
 
     def _temporary(self, node: ast.TableSource) -> tuple[RowSource, Bound]:

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from aglab.tsql.query.planner import Planner
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
 }
 
 
@@ -58,8 +63,16 @@ class ConditionCompiler:
             if side.type is not None and side.type.name in LOBS:
                 raise error(306)
         if target.name in ("decimal", "numeric"):  # numbers compare across Python types as they are
-            a = left if left.type is None or left.type.name not in STRINGS else self.convert(left, SqlType("numeric", precision=38, scale=10))
-            b = right if right.type is None or right.type.name not in STRINGS else self.convert(right, SqlType("numeric", precision=38, scale=10))
+            a = (
+                left
+                if left.type is None or left.type.name not in STRINGS
+                else self.convert(left, SqlType("numeric", precision=38, scale=10))
+            )
+            b = (
+                right
+                if right.type is None or right.type.name not in STRINGS
+                else self.convert(right, SqlType("numeric", precision=38, scale=10))
+            )
             return a.fn, b.fn, False
         if target.name in STRINGS:
             fold = not (left.sensitive or right.sensitive)
@@ -68,7 +81,11 @@ class ConditionCompiler:
 
     def folded(self, expr: Expr, fold: bool) -> Function:
         """Text as the collation compares it: no trailing blanks, no case unless the collation says so."""
-        change = converter(expr.type, SqlType("nvarchar", length=-1), None, False) if expr.type and expr.type.name not in STRINGS else None
+        change = (
+            converter(expr.type, SqlType("nvarchar", length=-1), None, False)
+            if expr.type and expr.type.name not in STRINGS
+            else None
+        )
         fn = expr.fn
         if expr.fixed:
             fixed = fn([None])
@@ -187,7 +204,11 @@ class ConditionCompiler:
         target = common(left.type, column.type)
         fold = not (left.sensitive or column.sensitive)
         a, _, text = self.pair(left, probe)
-        change = None if text or target is None or target.name in ("decimal", "numeric") else converter(column.type, target, None, False)
+        change = (
+            None
+            if text or target is None or target.name in ("decimal", "numeric")
+            else converter(column.type, target, None, False)
+        )
         rows = plan.cached_rows(self.context)
         negated = node.negated
         slot = self.context.slot() if not plan.outer_refs else 0
@@ -246,7 +267,10 @@ class ConditionCompiler:
         text = SqlType("nvarchar", length=-1)
         left, pattern = self.value(node.operand), self.value(node.pattern)
         fold = not (left.sensitive or pattern.sensitive)
-        a, b = self.convert(left, text).fn if left.type else left.fn, self.convert(pattern, text).fn if pattern.type else pattern.fn
+        a, b = (
+            self.convert(left, text).fn if left.type else left.fn,
+            self.convert(pattern, text).fn if pattern.type else pattern.fn,
+        )
         escape = self.convert(self.value(node.escape), text).fn if node.escape is not None else None
         negated = node.negated
 
@@ -296,7 +320,11 @@ def _set(body: str) -> str:
     if not body:
         return "." if negated else "(?!)"
     shown = re.sub(r"([\\\]\[^])", r"\\\1", body)
-    shown = re.sub(r"(.)-(.)", lambda m: m[0] if m[1] <= m[2] else re.escape(m[1]) + re.escape(m[2]), shown) if "-" in shown else shown
+    shown = (
+        re.sub(r"(.)-(.)", lambda m: m[0] if m[1] <= m[2] else re.escape(m[1]) + re.escape(m[2]), shown)
+        if "-" in shown
+        else shown
+    )
     try:
         re.compile(f"[{shown}]")
     except re.error:

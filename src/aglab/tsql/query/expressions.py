@@ -34,7 +34,12 @@ class ExpressionCompiler(ConditionCompiler):
     def value(self, node: ast.Node) -> Expr:
         """Compile a value."""
         grouping = self.scope.grouping
-        if grouping is not None and grouping.active and not self.aggregating and not isinstance(node, (ast.Literal, ast.Variable)):
+        if (
+            grouping is not None
+            and grouping.active
+            and not self.aggregating
+            and not isinstance(node, (ast.Literal, ast.Variable))
+        ):
             key = self._group_key(node)
             if key is not None:
                 return key
@@ -104,11 +109,18 @@ class ExpressionCompiler(ConditionCompiler):
             group_slot = grouping.slot
             if owner is not self.scope:
                 self.scope.note_outer(owner, group_slot)
-            return dataclasses.replace(expr, fn=lambda frame: frame[group_slot][position], refs=frozenset({group_slot}), column=None,
-                                       name=column.name)
+            return dataclasses.replace(
+                expr, fn=lambda frame: frame[group_slot][position], refs=frozenset({group_slot}), column=None, name=column.name
+            )
         return Expr(
-            lambda frame: frame[slot][ordinal], column.type, frozenset({slot}), column.nullable, column.name,
-            sensitive=column.sensitive, column=(slot, ordinal), identity=column.identity,
+            lambda frame: frame[slot][ordinal],
+            column.type,
+            frozenset({slot}),
+            column.nullable,
+            column.name,
+            sensitive=column.sensitive,
+            column=(slot, ordinal),
+            identity=column.identity,
         )
 
     def _star(self, node: ast.Star) -> Expr:
@@ -154,6 +166,7 @@ class ExpressionCompiler(ConditionCompiler):
         if node.op == "+":
             return dataclasses.replace(operand, column=None, name="")
         if node.op == "-":
+
             def run(frame: Any) -> Any:
                 value = fn(frame)
                 return None if value is None else -value
@@ -165,6 +178,7 @@ class ExpressionCompiler(ConditionCompiler):
             def run(frame: Any) -> Any:
                 value = fn(frame)
                 return None if value is None else (not value) if is_bit else ~value
+
         return Expr(run, operand.type or INT, operand.refs, operand.nullable, constant=operand.constant)
 
     def _binary(self, node: ast.Binary) -> Expr:
@@ -173,9 +187,12 @@ class ExpressionCompiler(ConditionCompiler):
         constant = left.constant and right.constant
         if node.op in "&|^":
             return self._bitwise(node, left, right)
+        left, right = _literal_digits(left, right), _literal_digits(right, left)
         result = arithmetic(node.op, left.type, right.type)
         fn = binary_function(node.op, left, right, result)
-        return Expr(fn, result, refs, left.nullable or right.nullable, constant=constant, sensitive=left.sensitive or right.sensitive)
+        return Expr(
+            fn, result, refs, left.nullable or right.nullable, constant=constant, sensitive=left.sensitive or right.sensitive
+        )
 
     def _bitwise(self, node: ast.Binary, left: Expr, right: Expr) -> Expr:
         for side in (left, right):
@@ -193,7 +210,9 @@ class ExpressionCompiler(ConditionCompiler):
                 return None
             return x & y if op == "&" else x | y if op == "|" else x ^ y
 
-        return Expr(run, result, left.refs | right.refs, left.nullable or right.nullable, constant=left.constant and right.constant)
+        return Expr(
+            run, result, left.refs | right.refs, left.nullable or right.nullable, constant=left.constant and right.constant
+        )
 
     def _case(self, node: ast.Case) -> Expr:
         tests: list[Expr] = []
@@ -242,12 +261,16 @@ class ExpressionCompiler(ConditionCompiler):
             value = fn(frame)
             return None if value is None else chosen(value)
 
-        return Expr(run, node.type, operand.refs, operand.nullable or node.lenient, constant=operand.constant, sensitive=operand.sensitive)
+        return Expr(
+            run, node.type, operand.refs, operand.nullable or node.lenient, constant=operand.constant, sensitive=operand.sensitive
+        )
 
     def _collate(self, node: ast.Collate) -> Expr:
         from aglab.tsql.store.table import is_case_sensitive
 
-        if not re.fullmatch(r"(SQL_)?[A-Za-z]\w*_(BIN2?|C[IS]_\w+)(_UTF8)?|DATABASE_DEFAULT|Database_Default", node.collation, re.IGNORECASE):
+        if not re.fullmatch(
+            r"(SQL_)?[A-Za-z]\w*_(BIN2?|C[IS]_\w+)(_UTF8)?|DATABASE_DEFAULT|Database_Default", node.collation, re.IGNORECASE
+        ):
             raise error(448, node.collation, line=node.line)
         operand = self.value(node.operand)
         if operand.type is not None and operand.type.name not in STRINGS:
@@ -266,7 +289,7 @@ class ExpressionCompiler(ConditionCompiler):
                 return None
             if name.upper() != "UTC":
                 raise not_implemented(f"the time zone '{name}' (only UTC is known)")
-            return value.astimezone(datetime.timezone.utc) if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+            return value.astimezone(datetime.UTC) if value.tzinfo else value.replace(tzinfo=datetime.UTC)
 
         return Expr(run, target, operand.refs | zone.refs, operand.nullable)
 
@@ -291,6 +314,13 @@ class ExpressionCompiler(ConditionCompiler):
         from aglab.tsql.functions.registry import compile_call
 
         return compile_call(self, node)
+
+
+def _literal_digits(expr: Expr, other: Expr) -> Expr:
+    """An integer constant beside a decimal counts as many digits as it has, not the ten of int."""
+    if expr.fixed and expr.type == INT and other.type is not None and other.type.name in ("decimal", "numeric"):
+        return dataclasses.replace(expr, type=SqlType("numeric", precision=len(str(abs(expr.fn([])))), scale=0))
+    return expr
 
 
 def binary_function(op: str, left: Expr, right: Expr, result: SqlType) -> Function:

@@ -74,10 +74,15 @@ def _xml(plan: Plan, options: dict[str, Any]) -> Any:
     def rows(frame: Any) -> list[tuple[Any, ...]]:
         parts = []
         for row in plan.rows(frame):
-            attributes = "".join(f' {n[1:]}="{escape(w(v))}"' for n, w, v in zip(names, writers, row, strict=True) if n.startswith("@") and v is not None)
+            attributes = "".join(
+                f' {n[1:]}="{escape(w(v))}"'
+                for n, w, v in zip(names, writers, row, strict=True)
+                if n.startswith("@") and v is not None
+            )
             body = "".join(
                 f"<{n}>{escape(w(v))}</{n}>" if n and n not in ("text()", "*", "data()") else escape(w(v))
-                for n, w, v in zip(names, writers, row, strict=True) if v is not None and not n.startswith("@")
+                for n, w, v in zip(names, writers, row, strict=True)
+                if v is not None and not n.startswith("@")
             )
             parts.append(f"<{element}{attributes}>{body}</{element}>" if element else body)
         return [("".join(parts),)] if parts else [(None,)]

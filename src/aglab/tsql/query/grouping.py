@@ -50,7 +50,9 @@ class GroupReducer:
             if not table and (self.always or (self.sets is not None and not chosen)):
                 table[()] = ((None,) * len(self.keys), [[] for _ in aggregates])
             for values, buckets in table.values():
-                result.append(values + tuple(self._finish(frame, a, b) for a, b in zip(aggregates, buckets, strict=True)) + (mask,))
+                result.append(
+                    values + tuple(self._finish(frame, a, b) for a, b in zip(aggregates, buckets, strict=True)) + (mask,)
+                )
         return result
 
     @staticmethod
@@ -72,7 +74,7 @@ def join_text(frame: Frame, aggregate: Aggregate, bucket: list[Any]) -> Any:
     if aggregate.order is not None:
         items = [item for item in bucket if item[0] is not None]
         for position in range(len(aggregate.order) - 1, -1, -1):
-            items.sort(key=lambda item: comparable(item[1][position][0]), reverse=aggregate.order[position][1])  # noqa: B023
+            items.sort(key=lambda item: comparable(item[1][position][0]), reverse=aggregate.order[position][1])
         values = [item[0] for item in items]
     else:
         values = [value for value in bucket if value is not None]

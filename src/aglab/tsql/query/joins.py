@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aglab.tsql import ast
 from aglab.tsql.query.scope import Bound, Expr, Function
-from aglab.tsql.query.sources import Filter, HashJoin, NestedLoop, RowSource, Rows, Seek, TableScan
+from aglab.tsql.query.sources import HashJoin, NestedLoop, Rows, RowSource, Seek, TableScan
 from aglab.tsql.store.table import Table
 from aglab.tsql.types import DATES, EXACTS, INTEGERS, STRINGS, common
 
@@ -106,7 +106,12 @@ class JoinBuilder:
         return NestedLoop(left, right, _all([c.expr.fn for c in rest]) if rest else None, True)
 
     def _inner(
-        self, node: ast.JoinSource, left: RowSource, wheres: list[Conjunct], on: list[Conjunct], available: frozenset[int],
+        self,
+        node: ast.JoinSource,
+        left: RowSource,
+        wheres: list[Conjunct],
+        on: list[Conjunct],
+        available: frozenset[int],
         inside: frozenset[int],
     ) -> RowSource:
         assert node.right is not None
@@ -129,7 +134,9 @@ class JoinBuilder:
         source, bound = self.sources[id(node)]
         if not isinstance(source, TableScan) or not isinstance(bound.table, Table):
             return False
-        mine = [c for c in conditions if not c.used and bound.slot in c.expr.refs and c.needs(self.own) <= available | {bound.slot}]
+        mine = [
+            c for c in conditions if not c.used and bound.slot in c.expr.refs and c.needs(self.own) <= available | {bound.slot}
+        ]
         return self._seek(bound, mine, available) is not None
 
     def _seek(self, bound: Bound, conditions: list[Conjunct], available: frozenset[int]) -> Seek | None:
@@ -158,8 +165,13 @@ class JoinBuilder:
             score = 2 * width + (1 if ranged else 0) + (0.5 if index.unique and width == len(index.columns) else 0)
             if score > best_score:
                 best_score = score
-                best = Seek(index.name, [equal[c] for c in index.columns[:width]], index.fold[:width] or (),
-                            low.get(following), high.get(following))
+                best = Seek(
+                    index.name,
+                    [equal[c] for c in index.columns[:width]],
+                    index.fold[:width] or (),
+                    low.get(following),
+                    high.get(following),
+                )
         return best
 
     def _comparisons(self, bound: Bound, conjunct: Conjunct) -> list[tuple[int, str, Function]]:

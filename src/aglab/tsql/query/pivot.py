@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aglab.core.sqltypes import INT, SqlType, nvarchar
 from aglab.tsql import ast
 from aglab.tsql.convert import converter
 from aglab.tsql.messages import error
 from aglab.tsql.query.aggregates import AGGREGATES, finisher
 from aglab.tsql.query.scope import OutColumn, Scope
 from aglab.tsql.store.table import comparable
-from aglab.core.sqltypes import INT, SqlType, nvarchar
 from aglab.tsql.types import common
 
 if TYPE_CHECKING:

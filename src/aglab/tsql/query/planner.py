@@ -177,7 +177,7 @@ class Planner:
         def run(frame: Frame) -> list[Row]:
             found = list(rows(frame))
             for position, descending, fold in reversed(keys):
-                found.sort(key=lambda row: comparable(row[position], fold), reverse=descending)  # noqa: B023
+                found.sort(key=lambda row: comparable(row[position], fold), reverse=descending)
             return limit(frame, found)
 
         return Plan(plan.columns, run, plan.outer_refs)

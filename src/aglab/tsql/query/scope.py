@@ -75,7 +75,7 @@ class Bound:
         own = [part.lower() for part in self.parts]
         if len(own) >= len(wanted):
             return all(w == "" or w == o for w, o in zip(reversed(wanted), reversed(own), strict=False))
-        return bool(own) and own == wanted[-len(own):]
+        return bool(own) and own == wanted[-len(own) :]
 
 
 @dataclass

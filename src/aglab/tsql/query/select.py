@@ -17,7 +17,7 @@ from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.grouping import GroupReducer
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
 from aglab.tsql.query.scope import Expr, Frame, Function, Grouping, OutColumn, Scope
-from aglab.tsql.query.sources import Filter, Nothing, RowSource, Rows, TableScan
+from aglab.tsql.query.sources import Filter, Nothing, Rows, RowSource, TableScan
 from aglab.tsql.store.table import Row, comparable
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ class _SelectCompiler:
 
         node = self.node
         source = self._source()
-        grouped = node.group is not None or node.having is not None or any(
-            has_aggregate(item.expression) for item in [*node.items, *node.order]
+        grouped = (
+            node.group is not None
+            or node.having is not None
+            or any(has_aggregate(item.expression) for item in [*node.items, *node.order])
         )
         if grouped:
             self._group()
@@ -163,9 +165,18 @@ class _SelectCompiler:
             if key is None:
                 raise error(8120, f"{bound.alias}.{column.name}", line=line)
             position, group_slot = key[0], grouping.slot
-            return Expr(lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), column.nullable, column.name)
-        return Expr(lambda frame: frame[slot][ordinal], column.type, frozenset({slot}), column.nullable, column.name,
-                    sensitive=column.sensitive, column=(slot, ordinal))
+            return Expr(
+                lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), column.nullable, column.name
+            )
+        return Expr(
+            lambda frame: frame[slot][ordinal],
+            column.type,
+            frozenset({slot}),
+            column.nullable,
+            column.name,
+            sensitive=column.sensitive,
+            column=(slot, ordinal),
+        )
 
     # --- ORDER BY -----------------------------------------------------------------------------------------------------------
 
@@ -205,7 +216,11 @@ class _SelectCompiler:
     # --- running ------------------------------------------------------------------------------------------------------------
 
     def _runner(
-        self, source: RowSource, outputs: list[Expr], columns: list[OutColumn], orders: list[tuple[Function | int, bool, bool]],
+        self,
+        source: RowSource,
+        outputs: list[Expr],
+        columns: list[OutColumn],
+        orders: list[tuple[Function | int, bool, bool]],
         having: Function | None,
     ) -> Callable[[Frame], list[Row]]:
         node = self.node
@@ -227,19 +242,30 @@ class _SelectCompiler:
                 pairs: list[tuple[Row, tuple[Any, ...]]] = []
                 for _ in states(frame):
                     row = project(frame)
-                    pairs.append((row, tuple(
-                        comparable(row[item] if isinstance(item, int) else item(frame), fold) for item, _, fold in keyed
-                    )))
+                    pairs.append(
+                        (
+                            row,
+                            tuple(
+                                comparable(row[item] if isinstance(item, int) else item(frame), fold) for item, _, fold in keyed
+                            ),
+                        )
+                    )
                 if distinct:
-                    pairs = list({tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): (row, key)
-                                  for row, key in reversed(pairs)}.values())[::-1]
+                    pairs = list(
+                        {
+                            tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): (row, key)
+                            for row, key in reversed(pairs)
+                        }.values()
+                    )[::-1]
                 for place in range(len(keyed) - 1, -1, -1):
-                    pairs.sort(key=lambda pair: pair[1][place], reverse=keyed[place][1])  # noqa: B023
+                    pairs.sort(key=lambda pair: pair[1][place], reverse=keyed[place][1])
                 if cut is not None:
                     pairs = cut(frame, pairs)
                 return limit(frame, [row for row, _ in pairs])
             if distinct:
-                rows = list({tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): row for row in reversed(rows)}.values())[::-1]
+                rows = list(
+                    {tuple(comparable(v, f) for v, f in zip(row, folds, strict=True)): row for row in reversed(rows)}.values()
+                )[::-1]
             if cut is not None:
                 rows = [row for row, _ in cut(frame, [(row, ()) for row in rows])]
             return limit(frame, rows)
@@ -248,7 +274,9 @@ class _SelectCompiler:
 
     def _simple_projection(self, source: RowSource, outputs: list[Expr]) -> Callable[[Frame], list[Row]] | None:
         """One source, plain columns: pick them straight from the stored rows."""
-        if not isinstance(source, (TableScan, Rows)) or not all(o.column is not None and o.column[0] == source.slots[0] for o in outputs):
+        if not isinstance(source, (TableScan, Rows)) or not all(
+            o.column is not None and o.column[0] == source.slots[0] for o in outputs
+        ):
             return None
         ordinals = [o.column[1] for o in outputs if o.column is not None]
         slot = source.slots[0]

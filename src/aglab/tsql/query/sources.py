@@ -41,7 +41,9 @@ class Nothing(RowSource):
 class Seek:
     """How an index narrows a table: values for a key prefix, and perhaps a range on the next column."""
 
-    def __init__(self, index_name: str, prefix: list[Function], fold: tuple[bool, ...], low: Function | None, high: Function | None) -> None:
+    def __init__(
+        self, index_name: str, prefix: list[Function], fold: tuple[bool, ...], low: Function | None, high: Function | None
+    ) -> None:
         self.index_name = index_name
         self.prefix = prefix
         self.fold = fold
@@ -75,7 +77,9 @@ class Seek:
 class TableScan(RowSource):
     """A user, temporary or variable table: scan or seek, with the locks that the isolation level asks for."""
 
-    def __init__(self, bound: Bound, find: Callable[[Frame], Table], hints: frozenset[str], database_id: int, shared: bool) -> None:
+    def __init__(
+        self, bound: Bound, find: Callable[[Frame], Table], hints: frozenset[str], database_id: int, shared: bool
+    ) -> None:
         self.bound = bound
         self.find = find
         self.hints = hints
@@ -172,7 +176,9 @@ class TableScan(RowSource):
         if "READPAST" in hints:
             return dict.fromkeys(foreign), tracked
         for row_id in foreign:
-            if seek is None or any(self._matches(seek, image) for image in (table.rows.get(row_id), images[row_id]) if image is not None):
+            if seek is None or any(
+                self._matches(seek, image) for image in (table.rows.get(row_id), images[row_id]) if image is not None
+            ):
                 kind = "KEY" if table.clustered else "RID"
                 raise LockNeeded(Resource(kind, self.database_id, table.id, row_id), mode, mode != "S", table)
         return None, tracked
@@ -266,7 +272,9 @@ class NestedLoop(RowSource):
 class HashJoin(RowSource):
     """INNER, LEFT and FULL joins on equality: the right side is read once into a dictionary."""
 
-    def __init__(self, left: RowSource, right: RowSource, keys: list[tuple[Function, Function]], on: Function | None, kind: str) -> None:
+    def __init__(
+        self, left: RowSource, right: RowSource, keys: list[tuple[Function, Function]], on: Function | None, kind: str
+    ) -> None:
         self.left, self.right, self.keys, self.on, self.kind = left, right, keys, on, kind
         self.slots = left.slots + right.slots
 

@@ -42,9 +42,7 @@ def compile_window(compiler: Any, node: ast.Call) -> Expr:
         raise error(4112, node.parts[-1], line=node.line)
     args = [compiler.value(arg) for arg in node.args]
     finish = None
-    if name in ("ROW_NUMBER", "RANK", "DENSE_RANK"):
-        sql_type = BIGINT
-    elif name == "NTILE":
+    if name in ("ROW_NUMBER", "RANK", "DENSE_RANK") or name == "NTILE":
         sql_type = BIGINT
     elif name in ("PERCENT_RANK", "CUME_DIST"):
         sql_type = FLOAT
@@ -55,7 +53,7 @@ def compile_window(compiler: Any, node: ast.Call) -> Expr:
         if len(args) > 2:
             args[2] = compiler.convert(args[2], sql_type)
     else:
-        sql_type, finish = (finisher(name, args[0].type) if args else (INT if name == "COUNT" else BIGINT, len))
+        sql_type, finish = finisher(name, args[0].type) if args else (INT if name == "COUNT" else BIGINT, len)
     partition = [(e.fn, not e.sensitive) for e in (compiler.value(item) for item in node.over.partition)]
     order = [(e.fn, descending, not e.sensitive) for e, descending in ((compiler.value(item), d) for item, d in node.over.order)]
     spec = WindowSpec(name, [e.fn for e in args], partition, order, node.over.frame, finish, node.star)
@@ -80,7 +78,7 @@ def compute(spec: WindowSpec, frame: Frame, states: list[tuple[Any, ...]], slots
     result: list[Any] = [None] * len(states)
     for members in partitions.values():
         for place in range(len(spec.order) - 1, -1, -1):
-            members.sort(key=lambda m: order_keys[m][place], reverse=spec.order[place][1])  # noqa: B023
+            members.sort(key=lambda m: order_keys[m][place], reverse=spec.order[place][1])
         _partition(spec, members, order_keys, arguments, result)
     return result
 
@@ -135,8 +133,11 @@ def _ranks(name: str, members: list[int], keys: list[Any], result: list[Any]) ->
 
 def _framed(spec: WindowSpec, members: list[int], keys: list[Any], args: list[Any], result: list[Any]) -> None:
     count = len(members)
-    unit, start, end = spec.frame or (("RANGE", ("UNBOUNDED PRECEDING", None), ("CURRENT ROW", None)) if spec.order else
-                                      ("ROWS", ("UNBOUNDED PRECEDING", None), ("UNBOUNDED FOLLOWING", None)))
+    unit, start, end = spec.frame or (
+        ("RANGE", ("UNBOUNDED PRECEDING", None), ("CURRENT ROW", None))
+        if spec.order
+        else ("ROWS", ("UNBOUNDED PRECEDING", None), ("UNBOUNDED FOLLOWING", None))
+    )
     whole = start[0] == "UNBOUNDED PRECEDING" and end[0] == "UNBOUNDED FOLLOWING"
     shared = _reduce(spec, members, args) if whole else None
     previous: tuple[int, int] | None = None

@@ -143,7 +143,10 @@ class Database:
 
     def by_id(self, object_id: int) -> Table | Module | None:
         """An object by its id."""
-        return next((item for item in self.objects.values() if (item.id if isinstance(item, Table) else item.object_id) == object_id), None)
+        return next(
+            (item for item in self.objects.values() if (item.id if isinstance(item, Table) else item.object_id) == object_id),
+            None,
+        )
 
     def put(self, item: Table | Module) -> None:
         """Create or replace an object."""

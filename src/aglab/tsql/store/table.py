@@ -87,7 +87,8 @@ class Index:
     def key(self, row: Row) -> Key:
         """The row's key in comparable form."""
         return tuple(
-            comparable(row[ordinal], fold) for ordinal, fold in zip(self.columns, self.fold or (True,) * len(self.columns), strict=False)
+            comparable(row[ordinal], fold)
+            for ordinal, fold in zip(self.columns, self.fold or (True,) * len(self.columns), strict=False)
         )
 
     def add(self, row_id: int, row: Row) -> None:
@@ -316,8 +317,24 @@ class Table:
 
 def column_bytes(sql_type: SqlType) -> int:
     """Bytes that a value of the type takes on average (half of a variable length)."""
-    fixed = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "real": 4, "float": 8, "money": 8, "smallmoney": 4,
-             "date": 3, "datetime": 8, "smalldatetime": 4, "datetime2": 8, "datetimeoffset": 10, "time": 5, "uniqueidentifier": 16}
+    fixed = {
+        "bit": 1,
+        "tinyint": 1,
+        "smallint": 2,
+        "int": 4,
+        "bigint": 8,
+        "real": 4,
+        "float": 8,
+        "money": 8,
+        "smallmoney": 4,
+        "date": 3,
+        "datetime": 8,
+        "smalldatetime": 4,
+        "datetime2": 8,
+        "datetimeoffset": 10,
+        "time": 5,
+        "uniqueidentifier": 16,
+    }
     if sql_type.name in fixed:
         return fixed[sql_type.name]
     if sql_type.name in ("decimal", "numeric"):
