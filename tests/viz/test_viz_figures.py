@@ -51,7 +51,8 @@ def test_time_series_has_a_panel_per_counter_and_its_label() -> None:
     assert [trace["yaxis"] for trace in spec["data"]] == ["y", "y2"]
     assert spec["data"][1]["y"][0] == 300
     texts = [note["text"] for note in spec["layout"]["annotations"]]
-    assert "SIMULATED, profile test" in texts and "Log Bytes Flushed/sec (MB/s)" in texts
+    assert spec["layout"]["title"]["text"] == "SIMULATED, profile test" and "Log Bytes Flushed/sec (MB/s)" in texts
+    assert "SIMULATED, profile test" in figure.plotly()["layout"]["title"]["text"]
     assert "average 300,000,000" in figure.alt
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import tomllib
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -19,21 +20,61 @@ def setup(app: Sphinx) -> None:
 
 
 class Knowledge(SphinxDirective):
-    """Statements, functions, views and procedures of the twin, section by section."""
+    """Statements, functions and views of the twin."""
 
     def run(self) -> list[nodes.Node]:
-        return [raw(table.html()) for table in knowledge_tables()]
+        declared = Path(self.env.srcdir) / "book" / "statements.toml"
+        self.env.note_dependency(str(declared))
+        tables = [*statements(declared), *catalogue()]
+        return [raw(table.html()) for table in tables]
 
 
-def knowledge_tables() -> list[Table]:
-    """One table per section of ``aglab.tsql.knowledge``."""
-    from aglab.tsql import knowledge
+def statements(declared: Path) -> list[Table]:
+    """Examples from ``statements.toml``, each proved by the twin's own parser.
+
+    Raises
+    ------
+    aglab.tsql.TsqlError
+        The parser refuses an example: the page would promise what the twin does not know.
+    """
+    from aglab.tsql.parser.statements import parse_batch
 
     tables = []
-    for section, items in knowledge.sections().items():
-        rows: list[tuple[Any, ...]] = [tuple(item) for item in items]
-        tables.append(Table(section, ("name", "what it does here"), tuple(rows)))
+    for group in tomllib.loads(declared.read_text(encoding="utf-8"))["group"]:
+        for example in group["examples"]:
+            parse_batch(example)
+        tables.append(Table(group["title"], ("statement, by example",), tuple((example,) for example in group["examples"])))
     return tables
+
+
+def catalogue() -> list[Table]:
+    """System views with their columns, and functions, from the registries that the twin answers from."""
+    return [
+        Table("Catalogue views, DMVs and other system views", ("view", "columns"), tuple(views())),
+        Table("Functions", ("letter", "functions"), tuple(functions())),
+    ]
+
+
+def views() -> list[tuple[str, str]]:
+    """Name and columns of every system view."""
+    from aglab.tsql.catalog import registry
+
+    registry.load()
+    found = sorted(registry.VIEWS.values(), key=lambda view: view.full_name.lower())
+    return [(view.full_name, ", ".join(column.name for column in view.columns)) for view in found]
+
+
+def functions() -> list[tuple[str, str]]:
+    """Every built-in function, grouped by first letter."""
+    from importlib import import_module
+
+    from aglab.tsql.functions import registry
+
+    for module in registry.MODULES:
+        import_module(f"aglab.tsql.functions.{module}")
+    names = sorted({name.upper() for name in registry.FUNCTIONS})
+    letters = sorted({name[0] for name in names})
+    return [(letter, ", ".join(name for name in names if name[0] == letter)) for letter in letters]
 
 
 class Counters(SphinxDirective):

@@ -8,6 +8,7 @@ constants and values of the hardware profiles
 
 from __future__ import annotations
 
+import json
 import statistics
 import tomllib
 from collections.abc import Iterator
@@ -21,8 +22,8 @@ from sphinx.util.docutils import SphinxDirective
 from aglab.core.paths import bundle_path
 from aglab.viz.compare import as_rows, comparison, errors, table
 from aglab.viz.figure import Table
-from aglab.viz.text import human, significant
-from aglab_book.html import raw
+from aglab.viz.text import significant
+from aglab_book.html import computed, raw
 from aglab_book.numbers import published_rows
 
 ROLES = ("fitted", "predicted", "residual", "input")
@@ -36,14 +37,15 @@ def setup(app: Sphinx) -> None:
 
 
 def ledger_rows(app: Sphinx) -> list[dict[str, Any]]:
-    """Comparison rows of the whole ledger; scored once for each build."""
-    kept: list[dict[str, Any]] | None = getattr(app.env, "aglab_ledger", None)
-    if kept is None:
+    """Comparison rows of the whole ledger; scored again when the library or its data change."""
+
+    def compute() -> str:
         from aglab.published import score
 
-        kept = as_rows(score()["rows"])
-        app.env.aglab_ledger = kept  # type: ignore[attr-defined]
-    return kept
+        return json.dumps(as_rows(score()["rows"]))
+
+    rows: list[dict[str, Any]] = json.loads(computed(app, "ledger", [], compute))
+    return rows
 
 
 def label_of_rows() -> str:
@@ -130,17 +132,16 @@ class Assumed(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         rows: list[tuple[Any, ...]] = [
-            (meaning, human(float(value)), unit, f"constant {name}")
+            (meaning, float(value), unit, "", f"constant {name}")
             for name, value, unit, tag, meaning in constants()
             if tag == "assumed"
         ]
         for kind in ("profiles", "workloads"):
             for path in sorted(bundle_path("data", kind).glob("*.toml")):
-                found = tomllib.loads(path.read_text(encoding="utf-8"))
-                rows += [
-                    (name, _value(item), item.get("source", ""), f"{kind[:-1]} {path.stem}") for name, item in _assumed(found)
-                ]
-        return [raw(Table("Assumed values", ("what", "value", "why", "where"), tuple(rows)).html())]
+                where = f"{kind[:-1]} {path.stem}"
+                for name, item in _assumed(tomllib.loads(path.read_text(encoding="utf-8"))):
+                    rows.append((name, _value(item), item.get("unit", ""), item.get("source", ""), where))
+        return [raw(Table("Assumed values", ("what", "value", "unit", "why", "where"), tuple(rows)).html())]
 
 
 def _assumed(found: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -151,6 +152,6 @@ def _assumed(found: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, dic
             yield from _assumed(item, f"{prefix}{key}: ")
 
 
-def _value(item: dict[str, Any]) -> str:
+def _value(item: dict[str, Any]) -> Any:
     value = item.get("value", item.get("constant", ""))
-    return human(float(value)) if isinstance(value, (int, float)) else str(value)
+    return float(value) if isinstance(value, (int, float)) else str(value)

@@ -14,6 +14,11 @@ from aglab.viz.palette import themed
 from aglab.viz.text import escape, human, inline, script_json
 
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
+# Against the whole picture, not the plot area: long axis texts on a phone must not push the label out of it.
+_TOP_LEFT = {
+    **{"x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top"},
+    "pad": {"t": 8, "l": 2},
+}
 
 
 @dataclass(frozen=True)
@@ -77,20 +82,17 @@ class Figure:
     def spec(self) -> dict[str, Any]:
         """Plotly's ``{"data", "layout"}`` with the label stamped in; colours are still tokens."""
         layout = dict(self.layout)
-        layout["annotations"] = [*layout.get("annotations", []), *self.annotations, *self._stamp()]
+        layout["annotations"] = [*layout.get("annotations", []), *self.annotations]
+        if self.label:
+            layout["title"] = {"text": self.label, **_TOP_LEFT, "font": {"size": 11, "color": "@muted"}}
         return {"data": self.data, "layout": layout}
-
-    def _stamp(self) -> list[dict[str, Any]]:
-        if not self.label:
-            return []
-        stamp = {"text": self.label, "xref": "paper", "yref": "paper", "x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
-        return [stamp | {"yshift": 24, "showarrow": False, "font": {"size": 11, "color": "@muted"}, "name": "label"}]
 
     def plotly(self, theme: str = "light") -> dict[str, Any]:
         """The chart as Plotly JSON with real colours and its title, ready for Plotly's MIME type or ``plotly.io``."""
         spec: dict[str, Any] = themed(self.spec(), theme)
-        spec["layout"]["title"] = {"text": escape(self.title), "x": 0, "xanchor": "left", "font": {"size": 16}}
-        spec["layout"]["margin"] = {**spec["layout"].get("margin", {}), "t": 84}
+        text = escape(self.title) + (f"<br><sup>{escape(self.label)}</sup>" if self.label else "")
+        spec["layout"]["title"] = {"text": text, **_TOP_LEFT, "font": {"size": 16}}
+        spec["layout"]["margin"] = {**spec["layout"].get("margin", {}), "t": 96}
         spec["layout"]["height"] = spec["layout"]["height"] + 50
         paper = themed("@paper", theme)
         spec["layout"].update(paper_bgcolor=paper, plot_bgcolor=paper)

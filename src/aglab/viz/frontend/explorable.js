@@ -151,7 +151,8 @@ function panels(titles, xTitle, label, panelPx) {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "x unified", dragmode: false,
     hoverlabel: { bgcolor: "@paper", bordercolor: "@axis", font: { color: "@ink" } },
     legend: { orientation: "h", x: 0, xanchor: "left", y: -50 / inner, yanchor: "top", bgcolor: "rgba(0,0,0,0)" },
-    annotations: [{ ...note, text: label, y: 1, yshift: 24, font: { size: 11, color: "@muted" } }], shapes: [],
+    annotations: [], shapes: [],
+    title: { text: label, x: 0, xref: "container", xanchor: "left", y: 1, yref: "container", yanchor: "top", pad: { t: 8, l: 2 }, font: { size: 11, color: "@muted" } },
   };
   titles.forEach((title, index) => {
     const top = 1 - index * (panelPx + gap) / inner;
