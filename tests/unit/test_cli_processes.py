@@ -112,3 +112,30 @@ def test_jupyterlab_starts_and_ctrl_c_ends_it_with_its_kernels(tmp_path):
     assert code == 130
     assert "interrupted" in err
     assert of_home(home) == []
+
+
+def test_sql_prints_results_and_messages_and_fails_on_an_error(capsys, monkeypatch, tmp_path):
+    """Result sets, PRINT, GO with a count, a file, JSON; a T-SQL error exits 1 with its number, and later batches still run."""
+    monkeypatch.setenv("AGLAB_HOME", str(tmp_path))
+    script = tmp_path / "script.sql"
+    script.write_text("SELECT 2 AS two;\nGO 2\nPRINT 'done';\nGO\n", encoding="utf-8")
+    try:
+        assert run(capsys, "up", "--bare").code == 0
+        said = run(capsys, "sql", "sql1", "SELECT name FROM sys.databases WHERE name = N'OLTP'; PRINT 'hello';")
+        assert said.code == 0, said.err
+        assert "OLTP" in said.out
+        assert "(1 row)" in said.out
+        assert "hello" in said.out
+        found = run(capsys, "sql", "SQL2", "-i", script, "--json").json
+        assert [result["rows"] for result in found["results"]] == [[[2]], [[2]]]
+        assert (found["messages"], found["error"]) == (["done"], None)
+        said = run(capsys, "sql", "sql1", "SELECT 1 AS a\nGO\nSELECT * FROM nowhere\nGO\nSELECT NULL AS c", "--json")
+        assert said.code == 1
+        assert said.json["error"]["number"] == 208
+        assert "nowhere" in said.json["error"]["message"]
+        assert [result["columns"] for result in said.json["results"]] == [["a"], ["c"]]
+        run(capsys, "sql", "sql1", "SELEC 1").is_one_clear_line(1, "Msg")
+        run(capsys, "sql", "sql9", "SELECT 1").is_one_clear_line(2, "node 'sql9' is not known", "sql1, sql2, sql3")
+        assert "NULL" in run(capsys, "sql", "sql1", "SELECT NULL AS c").out
+    finally:
+        run(capsys, "down")
