@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
@@ -103,7 +104,7 @@ class Requests:
     def _generate(self, client: Client, request: Any) -> Generator[Any, Any, None]:
         interpreter = client.interpreter
         if getattr(request, "reset", False):
-            yield from self._reset(client, bool(request.reset_keep_transaction))
+            self._reset(client, bool(request.reset_keep_transaction))
         if isinstance(request, SqlBatch):
             yield from interpreter.run_batch(request.text)
         elif isinstance(request, Rpc):
@@ -121,11 +122,13 @@ class Requests:
             text = f"aglab twin: a {type(request).__name__} request is not implemented."
             yield Message(50003, 16, 1, text)
 
-    def _reset(self, client: Client, keep_transaction: bool) -> Generator[Any, Any, None]:
-        session = client.session
-        if session.trancount and not keep_transaction:
-            yield from client.interpreter.transaction_request("rollback")
-        session.reset()
+    def _reset(self, client: Client, keep_transaction: bool) -> None:
+        """A pooled connection begins anew (the wire acknowledges by itself)."""
+        self.cluster.world.leave(client)
+        if keep_transaction:
+            client.session.reset()
+        else:
+            deque(client.interpreter.reset(), maxlen=0)
 
     def _finished(self, client: Client) -> None:
         client.request_ended()
