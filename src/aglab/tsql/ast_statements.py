@@ -377,7 +377,7 @@ class AlterDatabase(Statement):
     """ALTER DATABASE: SET options, files, filegroups, rename, collate; ``name`` CURRENT is the session's database."""
 
     name: str
-    action: str  # SET, ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, ADD FILEGROUP, ..., MODIFY NAME, COLLATE, SCOPED CONFIGURATION
+    action: str  # SET, ADD FILE, ADD LOG FILE, MODIFY FILE, ..., MODIFY NAME, COLLATE, SCOPED CONFIGURATION
     options: list[tuple[str, Any]] = field(default_factory=list)
     detail: dict[str, Any] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Dates and times as text: what SQL Server reads, and the numbered styles it writes. Source: "CAST and CONVERT (Transact-SQL)"."""
+"""Dates and times as text: what is read, and the numbered styles written. Source: "CAST and CONVERT (Transact-SQL)"."""
 
 from __future__ import annotations
 
@@ -162,7 +162,8 @@ STYLES: dict[int, Callable[[datetime.datetime], str]] = {
     107: lambda m: f"{_mon(m)} {m.day:02}, {m.year:04}",
     8: lambda m: f"{m.hour:02}:{m.minute:02}:{m.second:02}",
     9: lambda m: (
-        f"{_mon(m)} {m.day:>2} {m.year:04} {(m.hour % 12) or 12:>2}:{m.minute:02}:{m.second:02}:{_ms(m)}{'AM' if m.hour < 12 else 'PM'}"
+        f"{_mon(m)} {m.day:>2} {m.year:04} {(m.hour % 12) or 12:>2}:{m.minute:02}:{m.second:02}:{_ms(m)}"
+        + ("AM" if m.hour < 12 else "PM")
     ),
     10: lambda m: f"{m.month:02}-{m.day:02}-{m.year % 100:02}",
     110: lambda m: f"{m.month:02}-{m.day:02}-{m.year:04}",

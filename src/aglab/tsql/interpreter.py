@@ -1,7 +1,7 @@
 """The interpreter: batches, RPC calls and transaction requests as generators of effects.
 
-Every error that leaves a generator is a message: whatever text comes in, the client gets T-SQL's errors or one of the twin's own (59000
-and up), never an exception of Python's.
+Every error that leaves a generator is a message: whatever text comes in, the client gets T-SQL's errors or one of the
+twin's own (59000 and up), never an exception of Python's.
 """
 
 from __future__ import annotations
@@ -228,8 +228,7 @@ class Interpreter:
         columns: list[Any] = []
         rows: list[Any] = []
         try:
-            for effect in _swallow(executor._execute(call), columns, rows):
-                yield effect
+            yield from _swallow(executor._execute(call), columns, rows)
             for found, batch in self.captured:
                 columns = columns or found
                 rows += batch

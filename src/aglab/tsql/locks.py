@@ -1,8 +1,8 @@
 """The lock manager: modes, queues, deadlock detection. Deterministic, knows no clock.
 
 Modelled: hierarchical modes (IS, IU, IX, S, U, X, SIX, Sch-S, Sch-M), first-come queues, conversion before new requests, deadlock
-search at the moment of blocking (SQL Server's monitor runs every five seconds; here the answer does not depend on a clock), victim by
-DEADLOCK_PRIORITY, then least log used, then the request that closed the cycle. Left out: lock escalation, partition locks.
+search at the moment of blocking (SQL Server's monitor runs every five seconds; here the answer needs no clock), the victim by
+DEADLOCK_PRIORITY, then least log used, then the request that closed the cycle. Left out: lock partitions.
 Source: "Transaction locking and row versioning guide", SQL Server documentation.
 """
 
@@ -152,7 +152,7 @@ class LockManager:
         if resource.kind in ("RID", "KEY"):
             table = self._rows.get((resource.database_id, resource.object_id))
             if table is not None:
-                owners = table.get(resource.key)  # type: ignore[call-overload]
+                owners = table.get(resource.key)  # type: ignore[arg-type]
                 if owners is not None:
                     owners.pop(spid, None)
                     if not owners:

@@ -1,4 +1,7 @@
-"""Type rules: precedence, families, the type of an arithmetic result. Source: "Data type precedence", "Precision, scale, and length"."""
+"""Type rules: precedence, families, the type of an arithmetic result.
+
+Source: "Data type precedence", "Precision, scale, and length".
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,9 @@ PRECEDENCE = {
     name: rank
     for rank, name in enumerate(
         reversed(
-            "sql_variant xml datetimeoffset datetime2 datetime smalldatetime date time float real decimal money smallmoney bigint int "
-            "smallint tinyint bit ntext text image uniqueidentifier nvarchar nchar varchar char varbinary binary".split()
+            "sql_variant xml datetimeoffset datetime2 datetime smalldatetime date time float real decimal money smallmoney "
+            "bigint int smallint tinyint bit ntext text image uniqueidentifier nvarchar nchar varchar char "
+            "varbinary binary".split()
         )
     )
 }

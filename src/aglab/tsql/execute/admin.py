@@ -333,7 +333,7 @@ class AdminMixin(BaseExecutor):
         return None
 
     def _flags(self, s: st.Dbcc) -> tuple[list[int], bool]:
-        values = []
+        values: list[int] = []
         for arg in s.args:
             if isinstance(arg, ast.Variable):
                 arg = self.runtime.variables.values.get(arg.name.lower())
@@ -452,7 +452,8 @@ class AdminMixin(BaseExecutor):
         assert oldest.transaction is not None
         text = (
             f"Transaction information for database '{self.session.database}'.\n\nOldest active transaction:\n"
-            f"    SPID (server process ID): {oldest.spid}\n    UID (user ID) : -1\n    Name          : {oldest.transaction.name or 'user_transaction'}"
+            f"    SPID (server process ID): {oldest.spid}\n    UID (user ID) : -1\n"
+            f"    Name          : {oldest.transaction.name or 'user_transaction'}"
         )
         yield Message(0, 0, 1, text, s.line)
 
@@ -521,6 +522,7 @@ DBCC_WITHOUT_EFFECT = frozenset(
     {"FREEPROCCACHE", "DROPCLEANBUFFERS", "FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPROCINDB", "SETCPUWEIGHT"}
 )
 KNOWN_DBCC = frozenset(
-    """CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP INDEXDEFRAG
-    LOGINFO MEMORYSTATUS OUTPUTBUFFER PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS SHRINKDATABASE SHRINKFILE STACKDUMP UPDATEUSAGE IND TRACESTATUS""".split()
+    """CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP
+    INDEXDEFRAG LOGINFO MEMORYSTATUS OUTPUTBUFFER PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS SHRINKDATABASE SHRINKFILE
+    STACKDUMP UPDATEUSAGE IND TRACESTATUS""".split()
 )

@@ -1,4 +1,4 @@
-"""EXECUTE: user procedures, system procedures, the node's schema ``twin``, text. Arguments in, output parameters and status out."""
+"""EXECUTE: user procedures, system procedures, the node's schema ``twin``, text. Arguments in, outputs and status out."""
 
 from __future__ import annotations
 

@@ -553,7 +553,7 @@ class DmlMixin(BaseExecutor):
             if index.unique and any(index.key(before) != index.key(after) for _, before, after in changes)
         ]
         moving = {row_id for row_id, *_ in changes} if keyed else set()
-        for row_id, before, after in changes:
+        for row_id, _, after in changes:
             if not keyed:
                 break
             for index in keyed:

@@ -36,7 +36,6 @@ class MergeMixin(DmlMixin):
             scope = Scope()
             binder = Binder(planner, scope)
             binder.bind(s.source)
-            source_count = len(scope.sources)
             binder.bind(s.target)
             source_tree = JoinBuilder(scope.own_slots(), binder.sources, binder.on).build(s.source, [], frozenset())
             scan, bound = binder.sources[id(s.target)]
@@ -44,10 +43,8 @@ class MergeMixin(DmlMixin):
             scan.for_update = True
             compiler = ExpressionCompiler(context, scope, planner)
             on = compiler.condition(s.on).fn
-            source_columns = [b for b in scope.sources[:source_count]]
             writer = self.writer(context, target)
             clauses = [self._clause(clause, compiler, target, writer, bound) for clause in s.clauses]
-            _ = source_columns
             return (
                 context,
                 source_tree,

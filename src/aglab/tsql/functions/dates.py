@@ -254,7 +254,8 @@ def _datetrunc(compiler: Any, call: ast.Call, _: list[Expr]) -> Expr:
             order = ["year", "month", "day", "hour", "minute", "second"]
             keep = order.index({"dayofyear": "day"}.get(part, part)) if {"dayofyear": "day"}.get(part, part) in order else 5
             values = [getattr(moment, name) for name in order]
-            result = datetime.datetime(*[v if i <= keep else (1 if i < 3 else 0) for i, v in enumerate(values)])
+            parts: list[Any] = [v if i <= keep else (1 if i < 3 else 0) for i, v in enumerate(values)]
+            result = datetime.datetime(*parts)
             if part == "millisecond":
                 result = result.replace(microsecond=moment.microsecond // 1000 * 1000)
         return result.date() if sql_type.name == "date" else result

@@ -1,7 +1,7 @@
 """Built-in functions by name, and the compilation of a call.
 
 :func:`simple` registers a function of values that are never NULL (a NULL argument gives NULL); :func:`builder` registers one that
-gets compiled arguments and returns an expression. Argument kinds: s text, i int, b bigint, f float, n any number, d moment, a anything.
+gets compiled arguments and returns an expression. Kinds: s text, i int, b bigint, f float, n any number, d moment, a anything.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def builder(name: str, least: int, most: int | None = None) -> Callable[[Any], A
 
 
 def simple(name: str, kinds: str, result: Any, optional: int = 0) -> Callable[[Any], Any]:
-    """Register a NULL-propagating function. ``result``: a type, "s0" (text like the first argument) or "t0" (type of the first)."""
+    """Register a NULL-propagating function. ``result``: a type, "s0" (text like the first argument), "t0" (its type)."""
 
     def register(run: Any) -> Any:
         def build(compiler: Any, call: ast.Call, args: list[Expr]) -> Expr:

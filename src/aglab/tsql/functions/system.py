@@ -11,6 +11,12 @@ from aglab.tsql.functions.registry import builder, prepare
 from aglab.tsql.query.scope import Expr
 
 _SYSNAME = nvarchar(128)
+_DATABASE_ROLES = frozenset(
+    "db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split()
+)
+_SERVER_ROLES = frozenset(
+    "sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split()
+)
 
 
 def nullary(names: str, sql_type: SqlType, read: Callable[[Any], Any]) -> None:
@@ -114,12 +120,6 @@ keyed(
     }.get((name or "").lower()),
 )
 keyed("SERVERPROPERTY", SQL_VARIANT, lambda r, name: server_property(r, name))
-_SERVER_ROLES = frozenset(
-    "sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split()
-)
-_DATABASE_ROLES = frozenset(
-    "db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split()
-)
 
 
 def _session_property(runtime: Any, name: str | None) -> Any:

@@ -115,9 +115,8 @@ class AdminParser(ExpressionParser):
             self.expect("=")
             statement.options["CONTAINMENT"] = self.any_word()
         if self.accept("ON"):
-            if self.at("LOG") is False:
-                self.accept("PRIMARY")
-                statement.files = self._file_specs()
+            self.accept("PRIMARY")
+            statement.files = self._file_specs()
         if self.accept("LOG"):
             self.expect("ON")
             statement.log_files = self._file_specs()
@@ -355,7 +354,7 @@ class AdminParser(ExpressionParser):
         return self._node_statement(line, f"{verb} {what}", target, options, start)
 
     def _devices(self) -> list[tuple[str, Any]]:
-        devices = []
+        devices: list[tuple[str, Any]] = []
         while True:
             if self.at("DISK", "URL", "TAPE"):
                 kind = self.advance().upper

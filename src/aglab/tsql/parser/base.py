@@ -238,7 +238,7 @@ class ParserBase:
     # --- option lists -------------------------------------------------------------------------------------------------------
 
     def option_list(self) -> dict[str, Any]:
-        """``(NAME = value, NAME, NAME (nested) ...)`` after its opening parenthesis has come; values are str, int or nested dicts."""
+        """``(NAME = value, NAME, NAME (nested) ...)`` with its parentheses; values are str, int or nested dicts."""
         self.expect("(")
         options: dict[str, Any] = {}
         while True:

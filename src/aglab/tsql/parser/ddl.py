@@ -437,7 +437,7 @@ class DdlParser(DmlParser):
             body = self.statements_until("END")
             self.expect("END")
             return body
-        body: list[st.Statement] = []
+        body = []
         while self.token.kind != END:
             if self.accept(";"):
                 continue

@@ -198,9 +198,8 @@ class DmlParser(QueryParser):
         if self.accept("NOT"):
             matched = "NOT MATCHED"
         self.expect("MATCHED")
-        if self.accept("BY"):
-            if self.expect("TARGET", "SOURCE").upper == "SOURCE":
-                matched = "NOT MATCHED BY SOURCE"
+        if self.accept("BY") and self.expect("TARGET", "SOURCE").upper == "SOURCE":
+            matched = "NOT MATCHED BY SOURCE"
         condition = self.condition() if self.accept("AND") else None
         self.expect("THEN")
         if self.accept("UPDATE"):

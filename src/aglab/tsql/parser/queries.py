@@ -10,8 +10,9 @@ from aglab.tsql.messages import error
 from aglab.tsql.parser.expressions import ExpressionParser
 
 TABLE_HINTS = frozenset(
-    "NOLOCK READUNCOMMITTED READCOMMITTED READCOMMITTEDLOCK REPEATABLEREAD SERIALIZABLE HOLDLOCK UPDLOCK XLOCK ROWLOCK PAGLOCK TABLOCK "
-    "TABLOCKX READPAST NOWAIT NOEXPAND FORCESEEK FORCESCAN KEEPIDENTITY KEEPDEFAULTS IGNORE_CONSTRAINTS IGNORE_TRIGGERS SNAPSHOT INDEX".split()
+    """NOLOCK READUNCOMMITTED READCOMMITTED READCOMMITTEDLOCK REPEATABLEREAD SERIALIZABLE HOLDLOCK UPDLOCK XLOCK ROWLOCK
+    PAGLOCK TABLOCK TABLOCKX READPAST NOWAIT NOEXPAND FORCESEEK FORCESCAN KEEPIDENTITY KEEPDEFAULTS IGNORE_CONSTRAINTS
+    IGNORE_TRIGGERS SNAPSHOT INDEX""".split()
 )
 # Words that cannot be an alias without AS although they are not reserved in general.
 NOT_ALIAS = frozenset({"APPLY", "OFFSET", "MATCHED", "OUTPUT", "GO", "THROW", "NEXT", "WINDOW", "PIVOT", "UNPIVOT", "USING"})
@@ -199,7 +200,7 @@ class QueryParser(ExpressionParser):
                 sets = sets or [[]]
             else:
                 select.group.append(self.expression())
-                sets = [s + [len(select.group) - 1] for s in (sets or [[]])]
+                sets = [[*s, len(select.group) - 1] for s in (sets or [[]])]
             if not self.accept(","):
                 break
         if self.at("WITH") and self.peek().upper in ("ROLLUP", "CUBE"):

@@ -123,7 +123,7 @@ def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
         OutColumn("tds_collation_id", INT),
         OutColumn("tds_collation_sort_id", TINYINT),
     ]
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for ordinal, column in enumerate(found, 1):
         system, _, length, precision, scale = type_facts(column.type)
         text = column.type.name in ("char", "varchar", "nchar", "nvarchar", "text", "ntext")
@@ -210,7 +210,7 @@ def sp_describe_undeclared_parameters(executor: Any, arguments: Any) -> Any:
         OutColumn("suggested_tds_type_id", INT, False),
         OutColumn("suggested_tds_length", INT, False),
     ]
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for key, name in names.items():
         if key in known or key in declared.types or key in declared.tables:
             continue
@@ -295,7 +295,7 @@ def _from_insert(executor: Any, statement: Any, key: str) -> SqlType | None:
 
 
 def _from_compare(executor: Any, statement: Any, key: str) -> SqlType | None:
-    source = statement.target if isinstance(statement, (st.Update, st.Delete)) else None
+    source: ast.Source | None = statement.target if isinstance(statement, (st.Update, st.Delete)) else None
     where = getattr(statement, "where", None)
     if isinstance(statement, st.QueryStatement) and isinstance(statement.query, ast.Select):
         source, where = statement.query.source, statement.query.where

@@ -1,4 +1,4 @@
-"""sp_executesql and prepared statements: sp_prepare, sp_execute, sp_prepexec, sp_unprepare; application locks; session context."""
+"""sp_executesql and prepared statements: sp_prepare, sp_execute, sp_prepexec, sp_unprepare; application locks."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def run_parameterised(executor: Any, text: str, declaration: str | None, argumen
         bound[key] = argument
     for name, sql_type, _ in parameters:
         key = name.lower()
-        argument = bound.get(key)
-        if argument is None or argument.default:
+        given = bound.get(key)
+        if given is None or given.default:
             raise error(8178, f"({declaration}){text}"[:200], name)
         variables.types[key] = sql_type
-        variables.values[key] = to_parameter(argument, sql_type)
+        variables.values[key] = to_parameter(given, sql_type)
     executor.runtime.nesting -= 1  # the system procedure itself is no level that @@NESTLEVEL counts twice
     yield from executor.run_text(text, variables)
     for name, sql_type, output in parameters:

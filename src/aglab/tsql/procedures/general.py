@@ -88,7 +88,7 @@ def sp_rename(executor: Any, arguments: Any) -> Any:
     found = find_object(executor.runtime, ".".join(parts[:-1]) if kind == "COLUMN" else name)
     if found is None or not isinstance(found[1], Table):
         raise error(15225, name, executor.session.database, f"'{kind}'")
-    database, table = found
+    database, table = found[0], found[1]
 
     def work() -> Any:
         if kind == "COLUMN":

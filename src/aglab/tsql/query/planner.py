@@ -49,7 +49,7 @@ class Plan:
 
 @dataclass
 class CteBinding:
-    """A common table expression in sight: its tree, or, while its own recursive part is compiled, the slot of its working rows."""
+    """A common table expression in sight: its tree, or, inside its own recursion, the slot of its working rows."""
 
     cte: ast.Cte
     visible: dict[str, CteBinding]

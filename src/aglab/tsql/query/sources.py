@@ -215,7 +215,7 @@ class TableScan(RowSource):
 
 
 class Rows(RowSource):
-    """Rows computed elsewhere: a derived table, a view, a function, a system view. Computed once per frame when nothing varies."""
+    """Rows computed elsewhere: a derived table, a view, a function, a system view. Computed once where nothing varies."""
 
     def __init__(self, slot: int, width: int, rows: Function, cache_slot: int) -> None:
         self.slot = slot
