@@ -7,6 +7,7 @@ DBCC USEROPTIONS read it.
 from __future__ import annotations
 
 import datetime
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,7 @@ class Session:
     trancount: int = 0
     temp_tables: dict[str, Table] = field(default_factory=dict)
     temp_version: int = 0
+    serial: int = field(default_factory=itertools.count(1).__next__)  # never reused, as a session id is
     prepared: dict[int, tuple[str, str]] = field(default_factory=dict)  # handle -> (parameter declaration, text)
     next_handle: int = 1
     context_info: bytes | None = None

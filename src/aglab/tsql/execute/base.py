@@ -62,7 +62,7 @@ class BaseExecutor:
             version,
             len(instance.databases),
             self.runtime.variables.signature(),
-            (session.spid, session.temp_version) if session.temp_tables else 0,
+            (session.serial, session.temp_version) if session.temp_tables else 0,
         )
         plans = statement.plan
         if plans is None:
