@@ -126,7 +126,7 @@ def _to_integer(source: SqlType, target: SqlType) -> Convert:
         if low <= number <= high:
             return number
         if name in ("tinyint", "smallint") and isinstance(value, int):
-            raise error(220, name, value)
+            raise error(220, name, value, state=2 if name == "tinyint" else 1)
         raise error(8115, "expression" if isinstance(value, (int, float)) else "numeric", name)
 
     return from_number
@@ -173,9 +173,9 @@ def to_decimal(value: Any, precision: int, scale: int, shown: str = "numeric", t
     try:
         rounded = quantize(value, scale)
     except InvalidOperation:
-        raise error(8115, shown, target) from None
+        raise error(8115, shown, target, state=8) from None
     if rounded and rounded.adjusted() + 1 > precision - scale and abs(rounded) >= Decimal(10) ** (precision - scale):
-        raise error(8115, shown, target)
+        raise error(8115, shown, target, state=8)
     return rounded
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aglab.core.sqltypes import INT, REAL, nvarchar
+from aglab.core.sqltypes import INT, REAL, SMALLINT, nvarchar
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done, Message
@@ -367,10 +367,10 @@ class AdminMixin(BaseExecutor):
         instance, session = self.runtime.instance, self.session
         shown = sorted(set(flags)) or sorted(instance.trace_flags | session.trace_flags)
         columns = [
-            OutColumn("TraceFlag", INT, False),
-            OutColumn("Status", INT),
-            OutColumn("Global", INT),
-            OutColumn("Session", INT),
+            OutColumn("TraceFlag", SMALLINT, False),
+            OutColumn("Status", SMALLINT),
+            OutColumn("Global", SMALLINT),
+            OutColumn("Session", SMALLINT),
         ]
         rows = [
             (

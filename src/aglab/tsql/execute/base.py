@@ -201,7 +201,7 @@ class BaseExecutor:
     def in_transaction(self, work: Callable[[], Effects[T]], writes: bool = True) -> Effects[T]:
         """Run a statement in the session's transaction, or in one of its own that commits at its end."""
         session = self.session
-        if session.transaction is not None and session.trancount:
+        if session.transaction is not None:  # explicit, or of the statement that encloses this one
             transaction = session.transaction
             if writes and transaction.doomed:
                 raise error(3930)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, nvarchar
 from aglab.tsql import ast
@@ -62,6 +62,10 @@ class ControlMixin(BaseExecutor):
     def run_statement(self, statement: st.Statement) -> Effects[Any]:
         raise NotImplementedError
         yield
+
+    if TYPE_CHECKING:
+
+        def target(self, node: ast.TableSource) -> Any: ...
 
     # --- flow ---------------------------------------------------------------------------------------------------------------
 
@@ -344,6 +348,19 @@ class ControlMixin(BaseExecutor):
         self.session.options.language = language
         yield EnvChange("language", language, old)
         yield info(5703, language)
+
+    def _identityinsert(self, s: st.IdentityInsert) -> Effects[Any]:
+        target = self.target(ast.TableSource(s.line, parts=s.table))
+        table = target.table
+        if table.identity_next is None:
+            raise error(8106, ".".join(s.table), line=s.line)
+        name = f"{target.database.name if target.database else 'tempdb'}.{table.full_name}"
+        current = self.session.options.identity_insert
+        if s.on and current and current != name.lower():
+            raise error(8107, current, name, line=s.line)
+        self.session.options.identity_insert = name.lower() if s.on else ""
+        return None
+        yield
 
     def _setisolation(self, s: st.SetIsolation) -> Effects[Any]:
         level = ISOLATION_BY_NAME.get(s.level)

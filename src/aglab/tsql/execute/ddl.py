@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from aglab.core.sqltypes import SqlType
@@ -511,9 +512,11 @@ class DdlMixin(BaseExecutor):
             number = max([*database.schemas.values(), 4]) + 1
             database.schemas[s.name] = number
             database.version += 1
-            self._log_schema(
-                database, SchemaChange("put", "schema", s.name, number), lambda: database.schemas.pop(s.name, None) and None
-            )
+
+            def undo() -> None:
+                database.schemas.pop(s.name, None)
+
+            self._log_schema(database, SchemaChange("put", "schema", s.name, number), undo)
             return None
             yield
 
@@ -567,11 +570,11 @@ class DdlMixin(BaseExecutor):
     def _drop(self, s: st.Drop) -> Effects[Any]:
         for name in s.names:
             if s.kind in ("TABLE", "VIEW", "PROCEDURE", "FUNCTION"):
-                yield from self.in_transaction(lambda name=name: self._drop_object(s, name))
+                yield from self.in_transaction(partial(self._drop_object, s, name))
             elif s.kind == "INDEX":
-                yield from self.in_transaction(lambda name=name: self._drop_index(s, name))
+                yield from self.in_transaction(partial(self._drop_index, s, name))
             elif s.kind == "SCHEMA":
-                yield from self.in_transaction(lambda name=name: self._drop_schema(s, name))
+                yield from self.in_transaction(partial(self._drop_schema, s, name))
             elif s.kind == "DATABASE":
                 yield from self.drop_database(s, name[-1])  # type: ignore[attr-defined]
             else:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aglab.core.sqltypes import BIGINT, FLOAT
+from aglab.core.sqltypes import BIGINT, FLOAT, nvarchar
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Columns, Done, Rows
@@ -19,7 +19,7 @@ from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
 from aglab.tsql.query.planner import CteBinding, Plan, Planner
-from aglab.tsql.query.scope import Bound, CompileContext, Expr, Frame, OutColumn, Scope
+from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope, then
 from aglab.tsql.query.sources import Filter, RowSource, TableScan
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Row, Table
@@ -48,10 +48,12 @@ class OutputPlan:
     inserted: int
     deleted: int
     blank: Row
+    action: int
     into: Any = None
 
     def row(self, frame: Frame, before: Row | None, after: Row | None) -> Row:
         """One output row."""
+        frame[self.action] = ("DELETE" if after is None else "INSERT" if before is None else "UPDATE",)
         frame[self.inserted] = after if after is not None else self.blank
         frame[self.deleted] = before if before is not None else self.blank
         return tuple(fn(frame) for fn in self.fns)
@@ -99,7 +101,6 @@ class DmlMixin(BaseExecutor):
             rows = rows[: self.session.options.rowcount]
         self.session.logical_reads += 1 + len(rows) // 50
         if plan.assignments is not None:
-            self._assign(plan, rows, s.line)
             self.session.row_count = len(rows)
         elif self.interpreter.captured is not None:
             self.interpreter.captured.append((plan.columns, rows))
@@ -108,33 +109,6 @@ class DmlMixin(BaseExecutor):
             yield from self.send(plan.columns, rows)
         yield from self.warnings()
         return None
-
-    def _assign(self, plan: Plan, rows: list[Row], line: int) -> None:
-        from aglab.tsql.convert import converter
-        from aglab.tsql.query.expressions import binary_function
-        from aglab.tsql.types import arithmetic
-
-        variables = self.runtime.variables
-        assert plan.assignments is not None
-        for name, op, position in plan.assignments:
-            key = name.lower()
-            sql_type = variables.types.get(key)
-            if sql_type is None:
-                raise error(137, name, line=line)
-            source = plan.columns[position].type
-            if op == "=":
-                if rows:
-                    change = converter(source, sql_type, None, False)
-                    value = rows[-1][position]
-                    variables.values[key] = value if value is None or change is None else change(value)
-                continue
-            for row in rows:
-                left = Expr(lambda frame: variables.values[key], sql_type)  # noqa: B023
-                right = Expr(lambda frame, value=row[position]: value, source)
-                result = arithmetic(op[0], sql_type, source)
-                value = binary_function(op[0], left, right, result)([self.runtime])
-                change = converter(result, sql_type, None, False)
-                variables.values[key] = value if value is None or change is None else change(value)
 
     def select_into(self, s: st.QueryStatement, query: ast.Select) -> Effects[Any]:
         """SELECT ... INTO creates the table from the columns of the result."""
@@ -232,7 +206,10 @@ class DmlMixin(BaseExecutor):
         if output is None:
             return None
         columns = [OutColumn(c.name, c.type, c.nullable, c.case_sensitive) for c in table.columns]
-        scope = Scope(sources=[Bound("inserted", (), columns, context.slot()), Bound("deleted", (), columns, context.slot())])
+        action = Bound("", (), [OutColumn("$action", nvarchar(10))], context.slot())
+        scope = Scope(
+            sources=[Bound("inserted", (), columns, context.slot()), Bound("deleted", (), columns, context.slot()), action]
+        )
         compiler = ExpressionCompiler(context, scope, Planner(context))
         out: list[OutColumn] = []
         fns: list[Callable[[Frame], Any]] = []
@@ -243,12 +220,12 @@ class DmlMixin(BaseExecutor):
                     raise error(107, ".".join(item.expression.qualifier), line=line)
                 for ordinal, column in enumerate(bound.columns):
                     out.append(column)
-                    fns.append(lambda frame, slot=bound.slot, ordinal=ordinal: frame[slot][ordinal])
+                    fns.append(_cell(bound.slot, ordinal))
                 continue
             expr = compiler.value(item.expression)
             out.append(OutColumn(item.alias or expr.name, expr.type or columns[0].type, expr.nullable))
             fns.append(expr.fn)
-        plan = OutputPlan(out, fns, scope.sources[0].slot, scope.sources[1].slot, (None,) * len(columns))
+        plan = OutputPlan(out, fns, scope.sources[0].slot, scope.sources[1].slot, (None,) * len(columns), action.slot)
         if output.into is not None:
             target = self.target(ast.TableSource(line, parts=output.into))
             ordinals = list(range(len(target.table.columns)))
@@ -417,12 +394,7 @@ class DmlMixin(BaseExecutor):
                     continue
                 expr = compiler.value(cell)
                 change = assigner(expr.type, table, table.columns[ordinal], writer.shown)
-                fn = expr.fn
-                cells.append(
-                    fn
-                    if change is None
-                    else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v))
-                )
+                cells.append(then(expr.fn, change))
             rows.append(cells)
         plan = Plan([], lambda frame: [tuple(fn(frame) for fn in row) for row in rows])
         return plan, [ReadyColumn(table.columns[o].name, table.columns[o].type) for o in ordinals]
@@ -611,8 +583,7 @@ class DmlMixin(BaseExecutor):
                 node = ast.Binary(line, assignment.op[:-1], ast.ColumnRef(line, (bound.alias, column.name)), node)
             expr = compiler.value(node)
             change = assigner(expr.type, table, column, writer.shown)
-            fn = expr.fn
-            final = fn if change is None else (lambda frame: None if (v := fn(frame)) is None else change(v))
+            final = then(expr.fn, change)
             sets.append((ordinal, final))
             if assignment.variable:
                 variables.append((assignment.variable.lower(), final))
@@ -720,6 +691,10 @@ class DmlMixin(BaseExecutor):
         change = SchemaChange("put", "truncate", table.full_name)
         transaction.add(Entry(target.database.name if target.database else "tempdb", table, 0, None, None, change, undo, 400))
         yield Done(None, "", self.in_procedure)
+
+
+def _cell(slot: int, ordinal: int) -> Callable[[Frame], Any]:
+    return lambda frame: frame[slot][ordinal]
 
 
 class _Default:

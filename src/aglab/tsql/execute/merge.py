@@ -14,7 +14,7 @@ from aglab.tsql.messages import error
 from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import JoinBuilder
-from aglab.tsql.query.scope import CompileContext, Frame, Scope
+from aglab.tsql.query.scope import CompileContext, Frame, Scope, then
 from aglab.tsql.query.sources import NestedLoop, TableScan
 from aglab.tsql.store.table import Row
 
@@ -121,15 +121,7 @@ class MergeMixin(DmlMixin):
                 continue
             expr = compiler.value(node)
             change = assigner(expr.type, table, table.columns[ordinal], writer.shown)
-            fn = expr.fn
-            cells.append(
-                (
-                    ordinal,
-                    fn
-                    if change is None
-                    else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v)),
-                )
-            )
+            cells.append((ordinal, then(expr.fn, change)))
         return clause.matched, condition, "INSERT", cells
 
     @staticmethod

@@ -13,7 +13,7 @@ from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import Planner
-from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope
+from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope, then
 from aglab.tsql.runtime import LockNeeded, Runtime
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import ColumnDef, Index, Row, Table, comparable
@@ -216,10 +216,7 @@ def make_writer(context: CompileContext, table: Table, database: Database | None
             continue
         expr = plain.value(column.default)
         change = assigner(expr.type, table, column, shown)
-        fn = expr.fn
-        defaults.append(
-            fn if change is None else (lambda frame, fn=fn, change=change: None if (v := fn(frame)) is None else change(v))
-        )
+        defaults.append(then(expr.fn, change))
     computed = []
     for ordinal, column in enumerate(table.columns):
         if column.computed is not None:

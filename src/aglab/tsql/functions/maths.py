@@ -68,7 +68,8 @@ def _number(name: str, run: Callable[[Any], Any]) -> None:
 
 
 def _sign(value: Any) -> Any:
-    return type(value)((value > 0) - (value < 0))
+    sign = type(value)((value > 0) - (value < 0))
+    return sign.quantize(value) if isinstance(value, Decimal) else sign
 
 
 def _edge(rounding: str, whole: Callable[[float], float]) -> Callable[[Any], Any]:

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from aglab.tsql.session import Session
     from aglab.tsql.store.database import Database
 
+
+def then(fn: Callable[[Any], Any], change: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """``fn`` followed by ``change`` where there is a value to change."""
+    if change is None:
+        return fn
+
+    def run(frame: Any) -> Any:
+        value = fn(frame)
+        return None if value is None else change(value)
+
+    return run
+
+
 Frame = list[Any]  # [0] is the Runtime, the other slots hold the current row of each source
 Function = Callable[[Frame], Any]
 NO_REFS: frozenset[int] = frozenset()

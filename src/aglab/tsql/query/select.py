@@ -13,12 +13,14 @@ from aglab.tsql.messages import error
 from aglab.tsql.query import windows
 from aglab.tsql.query.aggregates import is_aggregate
 from aglab.tsql.query.binder import Binder
-from aglab.tsql.query.expressions import ExpressionCompiler
+from aglab.tsql.query.expressions import ExpressionCompiler, binary_function
 from aglab.tsql.query.grouping import GroupReducer
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
 from aglab.tsql.query.scope import Expr, Frame, Function, Grouping, OutColumn, Scope
 from aglab.tsql.query.sources import Filter, Nothing, Rows, RowSource, TableScan
+from aglab.tsql.runtime import LockNeeded
 from aglab.tsql.store.table import Row, comparable
+from aglab.tsql.types import arithmetic
 
 if TYPE_CHECKING:
     from aglab.tsql.query.planner import Plan, Planner
@@ -57,11 +59,7 @@ class _SelectCompiler:
 
         node = self.node
         source = self._source()
-        grouped = (
-            node.group is not None
-            or node.having is not None
-            or any(has_aggregate(item.expression) for item in [*node.items, *node.order])
-        )
+        grouped = node.group is not None or node.having is not None or has_aggregate([*node.items, *node.order])
         if grouped:
             self._group()
         self.scope.windows = []
@@ -77,6 +75,8 @@ class _SelectCompiler:
         orders = self._order(columns, outputs)
         self._reject_subquery_group()
         rows = self._runner(source, outputs, columns, orders, having)
+        if assignments:
+            rows = self._assigning_runner(source, outputs, assignments, orders, having)
         first = None
         if not grouped and node.top is None and node.offset is None:
             first = lambda frame: any(True for _ in source.iterate(frame))  # noqa: E731
@@ -271,6 +271,57 @@ class _SelectCompiler:
             return limit(frame, rows)
 
         return run
+
+    def _assigning_runner(
+        self,
+        source: RowSource,
+        outputs: list[Expr],
+        assignments: list[tuple[str, str, int]],
+        orders: list[tuple[Function | int, bool, bool]],
+        having: Function | None,
+    ) -> Callable[[Frame], list[Row]]:
+        """SELECT @v = ...: the variables change row by row, in the order asked for."""
+        grouping = self.scope.grouping
+        slots = (*(source.slots if grouping is None else (grouping.slot,)), self.scope.window_slot)
+        states = self._states(source, having)
+        cut = self._cut(orders)
+        setters = [self._setter(name, op, outputs[position]) for name, op, position in assignments]
+        functions = [(outputs[item].fn if isinstance(item, int) else item, d, fold) for item, d, fold in orders]
+
+        def run(frame: Frame) -> list[Row]:
+            pairs: list[tuple[Row, tuple[Any, ...]]] = []
+            for _ in states(frame):
+                key = tuple(comparable(fn(frame), fold) for fn, _, fold in functions)
+                pairs.append((tuple(frame[slot] for slot in slots), key))
+            for place in range(len(functions) - 1, -1, -1):
+                pairs.sort(key=lambda pair: pair[1][place], reverse=functions[place][1])
+            if cut is not None:
+                pairs = cut(frame, pairs)
+            values = frame[0].variables.values
+            before = dict(values)
+            try:
+                for state, _ in pairs:
+                    for slot, part in zip(slots, state, strict=True):
+                        frame[slot] = part
+                    for key, fn in setters:
+                        values[key] = fn(frame)
+            except LockNeeded:
+                values.update(before)
+                raise
+            return [()] * len(pairs)
+
+        return run
+
+    def _setter(self, name: str, op: str, expr: Expr) -> tuple[str, Function]:
+        key = name.lower()
+        sql_type = self.context.variables.types.get(key)
+        if sql_type is None:
+            raise error(137, name, line=self.node.line)
+        if op != "=":
+            left = Expr(lambda frame: frame[0].variables.values[key], sql_type)
+            result = arithmetic(op[0], sql_type, expr.type)
+            expr = Expr(binary_function(op[0], left, expr, result), result)
+        return key, self.compiler.convert(expr, sql_type).fn
 
     def _simple_projection(self, source: RowSource, outputs: list[Expr]) -> Callable[[Frame], list[Row]] | None:
         """One source, plain columns: pick them straight from the stored rows."""
