@@ -131,7 +131,7 @@ def test_a_blocked_session_waits_for_the_commit(own):
         ("twin.start_workload @users = 1e12", "must be 1 to"),
         ("twin.run_workload @seconds = 0", "must be > 0"),
         ("twin.advance @seconds = -1", "must be > 0"),
-        ("twin.advance @seconds = 100000000", "a week"),
+        ("twin.advance @seconds = 100000000", "in several steps"),
         ("twin.set_pace @pace = 'warp'", "use fast, 1x or 60x"),
         ("twin.restart_node @node = 'sql9'", "did you mean"),
         ("twin.restart_node @node = 'sql2', @startup_options = '-q9'", "startup option '-q9'"),

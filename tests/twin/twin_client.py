@@ -29,6 +29,7 @@ class Link:
             return pyodbc.connect(text, autocommit=autocommit, timeout=timeout)
         import mssql_python
 
+        mssql_python.pooling(enabled=False)
         text = f"Server=127.0.0.1,{self.ports[node]};UID={user};PWD={password};Database={database};"
         text += "TrustServerCertificate=yes;Encrypt=yes"
         return mssql_python.connect(text, autocommit=autocommit, timeout=timeout)

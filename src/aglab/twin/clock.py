@@ -20,7 +20,7 @@ from aglab.core.errors import UsageError, field_error
 EPOCH = dt.datetime(2025, 1, 6, 8, 0, 0)  # a Monday morning; a twin's wall time starts here, in UTC
 FAST = 0.0
 PACE_MAX = 3600.0
-JUMP_S_MAX = 366 * 86400.0
+JUMP_S_MAX = 7 * 86400.0  # a week in one step: what the engine computes in seconds
 
 _PACE = re.compile(r"(\d+(?:\.\d+)?)\s*x")
 
@@ -54,20 +54,20 @@ def pace_text(multiplier: float) -> str:
     return "fast" if multiplier == FAST else f"{multiplier:g}x"
 
 
-def checked_seconds(field_name: str, value: Any, where: str) -> float:
+def checked_seconds(field_name: str, value: Any, where: str, most_s: float = JUMP_S_MAX) -> float:
     """A number of seconds that a caller asked the clock to move, as float.
 
     Raises
     ------
     UsageError
-        Not a number, not positive, or more than a year.
+        Not a number, not positive, or more than ``most_s``.
     """
     try:
         seconds = float(value)
     except (TypeError, ValueError):
         raise field_error(field_name, value, "must be a number of seconds", where, "use for example 60") from None
-    if not 0.0 < seconds <= JUMP_S_MAX:
-        raise field_error(field_name, value, f"must be > 0 and <= {JUMP_S_MAX:.0f}", where, "give seconds, at most a year")
+    if not 0.0 < seconds <= most_s:
+        raise field_error(field_name, value, f"must be > 0 and <= {most_s:.0f}", where, "give seconds; advance in several steps")
     return seconds
 
 

@@ -127,9 +127,11 @@ class Cluster:
         if database is None:
             return
         kept = target.instance.database(name)
-        target.instance.databases[name.lower()] = freeze.load(freeze.dump(database))
+        made = freeze.load(freeze.dump(database))
         if kept is not None:
-            target.instance.databases[name.lower()].id = kept.id
+            made.id = kept.id
+            made.options |= {key: kept.options[key] for key in ("replica_id", "group_database_id") if key in kept.options}
+        freeze.replace_databases(target, {**target.instance.databases, name.lower(): made})
         target.user_log_bytes = source.user_log_bytes
         self.dirty_rows = True
 

@@ -64,17 +64,20 @@ class ErrorLog:
             )
 
     def rows(self, arguments: tuple[Any, ...]) -> list[dict[str, Any]]:
-        """Rows of sp_readerrorlog: log number, log type (1 server, 2 agent), two texts that must both occur."""
-        number, kind, first, second = ([*arguments, None, None, None, None])[:4]
+        """Rows of sp_readerrorlog: log number, type (1 server, 2 agent), two texts that must both occur, span, order."""
+        number, kind, first, second, begin, end, order = ([*arguments, *[None] * 7])[:7]
         index = int(number or 0)
         if (kind is not None and int(kind) != 1) or index < 0 or index >= len(self.logs):
             return []
         wanted = [str(text).lower() for text in (first, second) if text]
-        return [
+        rows = [
             {"LogDate": moment, "ProcessInfo": source, "Text": text}
             for moment, source, text in self.logs[index]
             if all(one in text.lower() for one in wanted)
+            and (begin is None or moment >= begin)
+            and (end is None or moment <= end)
         ]
+        return rows[::-1] if str(order or "").lower() == "desc" else rows
 
     def to_list(self) -> list[list[list[str]]]:
         """For the state file."""

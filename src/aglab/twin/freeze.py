@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 BACKUPS_KEPT = 1000
+_GENERATIONS = itertools.count(1)
 _SAFE = {
     "builtins": {"set", "frozenset", "bytearray", "complex", "range"},
     "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
@@ -85,10 +86,17 @@ def rows_of(cluster: Cluster) -> dict[str, Any]:
 def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
     """Give every node the databases and logins of :func:`rows_of`."""
     for name, node in cluster.nodes.items():
-        node.instance.databases.clear()
-        node.instance.databases.update(content[name]["databases"])
+        replace_databases(node, content[name]["databases"])
         node.instance.logins.clear()
         node.instance.logins.update(content[name]["logins"])
+
+
+def replace_databases(node: Node, databases: dict[str, Any]) -> None:
+    """Put other databases in a node's place; a plan compiled for the old ones must never fit the new ones."""
+    for database in databases.values():
+        database.version += next(_GENERATIONS) * 1_000_000_000
+    node.instance.databases.clear()
+    node.instance.databases.update(databases)
 
 
 # -- small -----------------------------------------------------------------------------------------------------------

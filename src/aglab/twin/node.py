@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
 from aglab.tsql import error as tsql_error
-from aglab.twin import settings, views_hadr, views_server
+from aglab.twin import procedures, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
+
+
+assert procedures  # registers what only a node can answer
 
 
 class Node(Requests):
