@@ -11,6 +11,7 @@ import itertools
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,14 +77,21 @@ class FlowAnswer:
 def _flow(engine: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
     """A warmed-up engine on the profile and settings of ``[engine]`` with ``settings`` on top."""
     from aglab.engine import Flow
-    from aglab.scenario import Scenario
 
-    base = Scenario.default(profile=engine["profile"], replicas=int(engine.get("replicas", 1)))
+    base = _base(engine["profile"], int(engine.get("replicas", 1)))
     scenario = base.with_settings({**engine.get("settings", {}), **settings})
     flow = Flow(scenario, seed=int(engine.get("seed", 1)))
     if engine.get("warm_up_s", 0) > 0:
         flow.advance(float(engine["warm_up_s"]))
     return flow
+
+
+@lru_cache(maxsize=8)
+def _base(profile: str, replicas: int) -> Any:
+    """The scenario that settings are laid over; read once, because a slider asks many times a second."""
+    from aglab.scenario import Scenario
+
+    return Scenario.default(profile=profile, replicas=replicas)
 
 
 def load_explorable(slug: str) -> Explorable:

@@ -20,7 +20,10 @@ aglab.kinds.explorable = function (block, model) {
       raise(state.tops.series, state.now.series.map((values) => Math.max(...values)));
       view.readout(state);
       view.time(state);
-      if (model) { clearTimeout(state.timer); state.timer = setTimeout(curve, 200); } else { return curve(); }
+      if (state.curve && state.curve.key === keyOf(at)) { view.curve(state); return null; }
+      if (!model) { return curve(); }
+      clearTimeout(state.timer);
+      state.timer = setTimeout(curve, 400);
       return null;
     }).catch(view.failed).finally(() => {
       state.busy = false;
@@ -28,15 +31,18 @@ aglab.kinds.explorable = function (block, model) {
     });
   }
 
+  // The second chart depends on every parameter but its own: it is asked for again only when another one moves.
+  const axis = spec.parameters.findIndex((parameter) => parameter.key === spec.curve.over);
+  const keyOf = (at) => at.map((position, place) => (place === axis ? "" : position)).join(",");
+
   function curve() {
-    const axis = spec.parameters.findIndex((parameter) => parameter.key === spec.curve.over);
     const count = spec.parameters[axis].values.length;
     const stride = Math.max(1, Math.ceil(count / 16));
     const steps = [...Array(count).keys()].filter((step) => step % stride === 0 || step === count - 1);
     const at = state.at.slice();
     const points = steps.map((step) => at.map((position, place) => (place === axis ? step : position)));
     return source(points, false).then((answer) => {
-      state.curve = { steps, axis, outputs: answer.outputs };
+      state.curve = { key: keyOf(at), steps, axis, outputs: answer.outputs };
       answer.outputs.forEach((values) => raise(state.tops.outputs, values));
       view.curve(state);
     }).catch(view.failed);
@@ -196,20 +202,22 @@ function curveChart(spec, state) {
   layout.xaxis = { ...layout.xaxis, type: "category", tickangle: 0, nticks: 6, automargin: true };
   if (over.unit) { layout.xaxis.title = { text: `${over.label} (${over.unit})`, standoff: 6 }; }
   const shorter = (step) => (over.unit ? over.texts[step].replace(` ${over.unit}`, "") : over.texts[step]);
-  const texts = state.curve.steps.map(shorter);
-  const here = shorter(state.now.at[state.curve.axis]);
+  const current = state.now.at[state.curve.axis];
+  const points = state.curve.steps.map((step, place) => [step, state.curve.outputs[place]]).filter(([step]) => step !== current);
+  points.push([current, state.now.outputs]);
+  points.sort((one, other) => one[0] - other[0]);
+  const texts = points.map(([step]) => shorter(step));
+  const here = shorter(current);
   const traces = [];
   shown.forEach((place, index) => {
     const output = spec.outputs[place];
     traces.push({
-      type: "scatter", mode: "lines+markers", x: texts, y: state.curve.outputs.map((values) => values[place] / output.divisor),
+      type: "scatter", mode: "lines+markers", x: texts, y: points.map(([, values]) => values[place] / output.divisor),
       yaxis: axisName(index), line: { color: `@s${index}`, width: 2, dash: DASHES[index % 4] }, marker: { size: 6 },
       hovertemplate: `%{x}: %{y:,.3~s} ${output.unit}<extra></extra>` });
-    if (texts.includes(here)) {
-      traces.push({
-        type: "scatter", mode: "markers", x: [here], y: [state.now.outputs[place] / output.divisor], yaxis: axisName(index), hoverinfo: "skip",
-        marker: { size: 15, color: "rgba(0,0,0,0)", line: { width: 2.5, color: "@ink" } } });
-    }
+    traces.push({
+      type: "scatter", mode: "markers", x: [here], y: [state.now.outputs[place] / output.divisor], yaxis: axisName(index), hoverinfo: "skip",
+      marker: { size: 15, color: "rgba(0,0,0,0)", line: { width: 2.5, color: "@ink" } } });
   });
   return { data: traces, layout };
 }

@@ -16,9 +16,9 @@ function plotlyFrom(model) {
   if (!aglab.plotly) {
     aglab.plotly = new Promise((resolve) => {
       model.on("msg:custom", (message, buffers) => {
-        if (message.kind !== "plotly" || globalThis.Plotly) { return; }
-        const text = new TextDecoder().decode(buffers[0]);
-        document.head.append(make("script", {}, text));
+        if (message.kind !== "plotly") { return; }
+        // JupyterLab's own chart renderer may have brought Plotly in the meantime.
+        if (!globalThis.Plotly) { document.head.append(make("script", {}, new TextDecoder().decode(buffers[0]))); }
         resolve();
       });
       model.send({ kind: "plotly" });
