@@ -1,7 +1,7 @@
 """Random schedules of load, faults, statements and failovers over the availability-group rules, judged by the checker.
 
-``AGLAB_AG_SCHEDULES`` sets how many (200 by default; CI 2,000; soak 10,000 and more). A failing seed is printed with the events before
-the failure; ``AGLAB_AG_SEED=123`` runs that one alone.
+``AGLAB_AG_SCHEDULES`` sets how many (200 by default; CI 2,000; soak 10,000 and more). A failing seed is printed with the
+events before the failure; ``AGLAB_AG_SEED=123`` runs that one alone.
 """
 
 from __future__ import annotations
@@ -69,6 +69,8 @@ class Schedule:
         self.commits = 0
         self.history: list[tuple[float, ev.Event]] = []
         self.counts: dict[str, int] = {}
+        self.redo_lags = self.rng.random() < 0.4
+        self.network_lags = self.rng.random() < 0.3
 
     def apply(self, event: ev.Event) -> list[fx.Effect]:
         """Apply, remember, judge."""
@@ -107,11 +109,21 @@ class Schedule:
             target = None if rng.random() < 0.6 or copy is None else copy.hardened + rng.randint(0, 20_000)
             return [kind(node, database, target)]
         if dice < 0.68:
-            return [ev.CatchUp(rng.choice([None, node]), rng.choice([None, database]))]
+            return self.movement(node, database)
         if dice < 0.78:
             self.now_s += rng.choice([0.0, 1.0, 5.0, 12.0, 30.0])
             return [ev.Tick()]
         return self.disturbance(node, database, nodes)
+
+    def movement(self, node: str, database: str) -> list[ev.Event]:
+        """Secondaries catch up: completely, up to their disks, or one of them only."""
+        rng = self.rng
+        if self.redo_lags:
+            steps = [ev.Send, ev.Receive] if self.network_lags and rng.random() < 0.5 else [ev.Send, ev.Receive, ev.Harden]
+            return [step(one, database) for one in self.group.nodes for step in steps]
+        if self.network_lags:
+            return [ev.CatchUp(node, database)]
+        return [ev.CatchUp(rng.choice([None, node]), rng.choice([None, database]))]
 
     def disturbance(self, node: str, database: str, nodes: list[str]) -> list[ev.Event]:
         """A fault, a statement or a repair."""
@@ -126,7 +138,7 @@ class Schedule:
             (9, [ev.Heal(node, other)]),
             (8, [ev.Heal(one, two) for one in nodes for two in nodes if one < two]),
             (6, [ev.Failover(node, yes)]),
-            (3, [ev.CatchUp(), ev.Failover(node, yes)]),
+            (3, [*self.movement(node, database), ev.Failover(node, yes)]),
             (4, [ev.ForceFailover(node, yes)]),
             (3, [ev.Offline(node)]),
             (4, [ev.SetRoleSecondary(node)]),

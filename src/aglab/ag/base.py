@@ -36,6 +36,7 @@ class GroupBase:
         self.cuts: set[frozenset[str]] = set()
         self.pending: list[PendingCommit] = []
         self.forced_quorum: set[str] = set()
+        self.dropped = False  # WSFC: the group is gone from the cluster's database
         self.regroup_at_s: float | None = None
         self.faults: dict[str, tuple[int, float]] = {}  # node -> level of a health fault, and since when
         self.epochs = 1

@@ -19,11 +19,13 @@ Promises:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aglab.ag import effects as fx
 from aglab.ag import events as ev
+
+MOVEMENT = ev.Send | ev.Receive | ev.Harden | ev.Redo | ev.Progress | ev.CatchUp
 
 
 class Violation(AssertionError):
@@ -93,6 +95,7 @@ class Checker:
                 if name == event.node:
                     content.memory = []
         rewound: set[tuple[str, str]] = set()
+        moved = isinstance(event, MOVEMENT)
         self._copy_movement(group, event, effects)
         for effect in effects:
             if isinstance(effect, fx.CommitLogged):
@@ -111,7 +114,7 @@ class Checker:
                 self._failed_over(effect)
             elif isinstance(effect, fx.CommitAcknowledged):
                 self._acknowledged(group, effect)
-        self._positions(group, rewound, isinstance(event, ev.Crash))
+        self._positions(group, rewound, moved)
         self._primaries(group)
         self._marks(group)
 
@@ -120,7 +123,7 @@ class Checker:
 
     def _copy_movement(self, group: Any, event: Any, effects: list[Any]) -> None:
         """Follow log from the primary into memory, and from memory to disk, before anything else that happened."""
-        if not isinstance(event, ev.Send | ev.Receive | ev.Harden | ev.Redo | ev.Progress | ev.CatchUp):
+        if not isinstance(event, MOVEMENT):
             return
         for (name, database), content in self.contents.items():
             node = group.nodes.get(name)
@@ -163,9 +166,10 @@ class Checker:
             missing = [one for one, record in self.acknowledged.items() if record.database == database and one not in held]
             missing = [one for one in missing if one not in self.forfeited]
             if effect.claims_no_loss:
-                self.require(
-                    not missing, "acknowledged commits lost by a failover that claims no loss", f"{detail}: {missing[:5]}"
-                )
+                # What the old primary does not hold either was acknowledged by another primary, or lost before.
+                given_away = self._content(effect.old or "", database).ids().intersection(missing)
+                promise = "acknowledged commits lost by a failover that claims no loss"
+                self.require(not given_away, promise, f"{detail}: {sorted(given_away)[:5]}")
             for one in missing:
                 safe = effect.new in self.acknowledged[one].synchronized
                 self.require(not safe, "lost although the target was synchronized when it was acknowledged", f"{detail}: {one}")
@@ -184,6 +188,7 @@ class Checker:
         self.require(effect.from_lsn >= effect.to_lsn, "a rewind went forward", detail)
         content.hardened = [one for one in content.hardened if one[0] <= effect.to_lsn]
         content.memory = []
+        self._release(effect.node, effect.database, given_up)
         for attribute in ("hardened_lsn", "received_lsn", "sent_lsn", "redone_lsn"):
             setattr(content, attribute, min(getattr(content, attribute), effect.to_lsn))
 
@@ -198,12 +203,16 @@ class Checker:
 
     def _left(self, effect: fx.DatabaseLeft) -> None:
         """A copy that left the group is replaced when it joins again: promises about the old one end."""
-        for one, record in self.acknowledged.items():
-            if record.database == effect.database and effect.node in record.synchronized:
-                kept = record.synchronized - {effect.node}
-                self.acknowledged[one] = Acknowledged(record.lsn, record.node, record.database, kept)
+        self._release(effect.node, effect.database, set(self.acknowledged))
 
-    def _positions(self, group: Any, rewound: set[tuple[str, str]], crashed: bool) -> None:
+    def _release(self, node: str, database: str, commits: set[int]) -> None:
+        """A copy was replaced, or gave commits up to a newer primary (which was judged when it took over)."""
+        for one in commits & self.acknowledged.keys():
+            record = self.acknowledged[one]
+            if record.database == database and node in record.synchronized:
+                self.acknowledged[one] = replace(record, synchronized=record.synchronized - {node})
+
+    def _positions(self, group: Any, rewound: set[tuple[str, str]], moved: bool) -> None:
         for name, node in group.nodes.items():
             for database, copy in node.databases.items():
                 content = self._content(name, database)
@@ -213,6 +222,8 @@ class Checker:
                 if (name, database) not in rewound:
                     self.require(copy.hardened >= content.hardened_lsn, "hardened went back", detail)
                     self.require(copy.redone >= content.redone_lsn, "redone went back", detail)
+                    grew = copy.hardened > content.hardened_lsn and node.role.value != "PRIMARY"
+                    self.require(moved or not grew, "log hardened by itself", detail)
                 if copy.received < content.received_lsn:
                     content.memory = [one for one in content.memory if one[0] <= copy.received]
                 content.hardened_lsn, content.received_lsn = copy.hardened, copy.received
@@ -232,7 +243,7 @@ class Checker:
         ]
         if len(serving) > 1:
             self.require(self.two_allowed, "two primaries serve clients", ", ".join(serving))
-        elif len(serving) == 1 and self.cluster_type != "NONE" and len(self._claimants(group)) <= 1:
+        elif len(serving) == 1 and self.cluster_type != "NONE" and not group.forced_quorum and len(self._claimants(group)) <= 1:
             self.two_allowed = False
 
     @staticmethod

@@ -73,7 +73,7 @@ class ClusterRules(GroupBase):
             return 2 * votes > total
         if not self.arbitrated():
             return True
-        holders = [name for name in here if name in self.replicas and self.nodes[name].member]
+        holders = [name for name in here if name in self.replicas and self.nodes[name].member and self.nodes[name].orphan is None]
         return 2 * len(holders) > len(self.replicas)
 
     def witness_votes_for(self, part: set[str]) -> bool:

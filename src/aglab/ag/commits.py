@@ -50,8 +50,8 @@ class CommitRules(MovementRules):
                 if follows and copy.moving and source is not None:
                     self.acknowledge_hardening(node, copy)
                     self.note_catching_up(node, copy, source)
-                marked = key in ready or (source is not None and copy.known_hardened >= source.hardened)
-                if follows and copy.moving and marked and self.is_synchronized(node, copy):
+                known = source is not None and (key in ready or self.holds_all(copy, source))
+                if follows and copy.moving and known and self.is_synchronized(node, copy):
                     ready.add(key)
                 else:
                     ready.discard(key)
@@ -59,13 +59,18 @@ class CommitRules(MovementRules):
         if ready != primary.view.ready:
             self.write_view(primary, primary.view.next(ready=frozenset(ready)))
 
+    @staticmethod
+    def holds_all(copy: DatabaseReplica, source: DatabaseReplica) -> bool:
+        """The primary knows that a copy has hardened its whole log."""
+        return copy.known_hardened >= source.hardened
+
     def note_catching_up(self, node: NodeState, copy: DatabaseReplica, source: DatabaseReplica) -> None:
         """A copy has caught up once it has hardened the end of log; a change to asynchronous commit makes it start over.
 
         It is then marked if the record can be written at that moment; a mark that could not be written waits for the next
         time that it has all of the log.
         """
-        if copy.known_hardened >= source.hardened:
+        if self.holds_all(copy, source):
             copy.caught_up = True
             copy.caught_up_s = self.now_s
         if not self.commits_synchronously(node):

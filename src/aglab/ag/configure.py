@@ -101,13 +101,31 @@ class ConfigurationRules(FailoverRules):
             other.orphan = spec
 
     def settle_orphans(self) -> None:
-        """Removed replicas that reach the group again leave it; an old primary (NONE) knows better until it is dropped."""
+        """Removed replicas that reach the group again leave it.
+
+        On WSFC the local replica goes at once. Otherwise the instance keeps the group in its metadata, without a role, until DROP
+        AVAILABILITY GROUP runs there; an old primary keeps even its role.
+        """
         for node in self.nodes.values():
+            if self.dropped and node.member and node.up and node.has_quorum:
+                self.log(node.name, 41096, self.name)
+                self.leave(node)
             if node.orphan is None or not node.up or node.role == Role.PRIMARY:
                 continue
             if any(one.serves and one.name in self.replicas and self.linked(one.name, node.name) for one in self.nodes.values()):
-                self.log(node.name, 41096, self.name)
-                self.leave(node)
+                if self.cluster_type == ClusterType.WSFC:
+                    self.log(node.name, 41096, self.name)
+                    self.leave(node)
+                else:
+                    self._strand(node)
+
+    def _strand(self, node: NodeState) -> None:
+        if node.connected:
+            self.disconnect(node, timed_out=False)
+        for database, copy in node.databases.items():
+            if copy.joined:
+                self.unjoin(node, database)
+        self.set_role(node.name, Role.RESOLVING, "removed")
 
     def leave(self, node: NodeState) -> None:
         """The instance hosts no replica any more; its copies are left RESTORING."""
@@ -173,6 +191,7 @@ class ConfigurationRules(FailoverRules):
         """JOIN on a secondary."""
         node = self.nodes[name]
         self.check(not node.member, 41106, self.name)
+        self.check(not self.dropped, 41100, self.name)
         fits = (cluster_type or ClusterType.WSFC.value).upper() == self.cluster_type.value
         self.check(fits, 59022, cluster_type or ClusterType.WSFC.value, self.name, self.cluster_type.value)
         primary = self._reachable_primary(node)
@@ -327,7 +346,8 @@ class ConfigurationRules(FailoverRules):
         leaving = [node]
         if self.cluster_type == ClusterType.WSFC:
             self.check(self.has_majority(self.part_of(name)), 41190, self.name, "DROP", "GROUP")
-            leaving = [one for one in self.nodes.values() if one.member and one.up]
+            leaving = [self.nodes[one] for one in self.part_of(name) if self.nodes[one].member]
+            self.dropped = True
         for one in leaving:
             was_primary = one.role == Role.PRIMARY
             self.leave(one)

@@ -187,7 +187,7 @@ class FailoverRules(CommitRules):
         if not members:
             return
         view = max((one.view for one in members), key=lambda one: one.version)
-        if view.offline or view.primary is None or part & self.forced_quorum:
+        if self.dropped or view.offline or view.primary is None or part & self.forced_quorum:
             return
         owner = self.nodes[view.primary]
         if owner.up and owner.role == Role.PRIMARY and owner.name in part:
@@ -299,7 +299,7 @@ class FailoverRules(CommitRules):
             if not self.forced_quorum & self.part_of(name) and self.may_fail_over(node):
                 self.promote(node, "planned")
                 return
-        exclusive = self.force_is_exclusive(node, majority)
+        exclusive = self.force_is_exclusive(node, majority) and not self.islands(name)
         if not exclusive:
             self.emit(SplitBrainRisk(f"forced failover to {name} while {node.view.primary} may still serve clients"))
             if self.cluster_type == ClusterType.EXTERNAL:
@@ -312,9 +312,14 @@ class FailoverRules(CommitRules):
         if self.cluster_type == ClusterType.NONE:
             return False
         if not self.arbitrated():
-            old = node.view.primary
-            return old is None or old in self.part_of(node.name)
+            part = self.part_of(node.name)
+            return all(name in part for name in self.replicas)
         return majority and not self.forced_quorum & self.part_of(node.name)
+
+    def islands(self, name: str) -> list[str]:
+        """Primaries out of reach that serve clients because a majority was forced there."""
+        part = self.part_of(name)
+        return [one.name for one in self.nodes.values() if one.serves and one.name not in part and one.has_quorum]
 
     def take_offline(self, name: str) -> None:
         """OFFLINE: the group (WSFC) or this replica (EXTERNAL, NONE) goes to RESOLVING."""
@@ -376,7 +381,8 @@ class FailoverRules(CommitRules):
 
     def may_follow(self, node: NodeState) -> bool:
         """A replica without a role becomes secondary when it knows a primary other than itself."""
-        if node.offline or node.view.offline or node.view.primary is None or node.name not in self.replicas:
+        gone = self.dropped or node.orphan is not None or node.name not in self.replicas
+        if gone or node.offline or node.view.offline or node.view.primary is None:
             return False
         if self.cluster_type == ClusterType.WSFC and not node.has_quorum:
             return False

@@ -79,7 +79,7 @@ class Group(ConfigurationRules):
         managed: bool = True,
         log_bytes: int = 1 << 20,
     ) -> Group:
-        """A group that is already formed: all replicas joined, all databases seeded and synchronized (what ``aglab up`` shows)."""
+        """A group that is already formed: all replicas joined, all databases seeded and synchronized (what ``aglab up`` has)."""
         group, effects = cls.create(spec, primary or spec.replicas[0].name, now_s, nodes, timing, witness, managed)
         if group is None:
             raise field_error("spec", spec.name, f"is refused: {effects[0]}", "availability group", "correct the group's options")

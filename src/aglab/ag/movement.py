@@ -41,6 +41,7 @@ class MovementRules(ClusterRules):
             and primary.role == Role.PRIMARY
             and not primary.superseded
             and node.name in self.replicas
+            and node.orphan is None
             and primary.view.epoch == node.view.epoch
         )
 
