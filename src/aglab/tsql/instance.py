@@ -78,7 +78,7 @@ class Instance:
             session.transaction.rollback_to(0)
             session.transaction = None
         session.trancount = 0
-        self.locks.release_all(session.spid)
+        self.locks.release_all(session.spid, everything=True)
         session.temp_tables.clear()
         self.sessions.pop(session.spid, None)
 

@@ -94,6 +94,7 @@ class LockManager:
         self._sequence = 0
         self._cost = cost
         self.deadlocks: list[dict[str, object]] = []  # newest last, at most 100: victims and cycles, for traces 1204/1222
+        self.pinned: set[tuple[int, Resource]] = set()  # locks that a session, not a transaction, owns
         self.on_settled: Callable[[int], None] = lambda spid: None
 
     def request(self, spid: int, resource: Resource, mode: str) -> Request:
@@ -142,6 +143,7 @@ class LockManager:
         held = self._held.get(spid)
         if held and resource in held:
             del held[resource]
+            self.pinned.discard((spid, resource))
             self._drop(spid, resource)
 
     def _drop(self, spid: int, resource: Resource) -> None:
@@ -159,10 +161,16 @@ class LockManager:
                         del table[resource.key]  # type: ignore[arg-type]
         self._wake(resource)
 
-    def release_all(self, spid: int) -> None:
-        """Release every lock of a session, in the order they were taken."""
-        for resource in list(self._held.pop(spid, {})):
-            self._drop(spid, resource)
+    def release_all(self, spid: int, everything: bool = False) -> None:
+        """Release a session's locks in the order they were taken; those it pinned only with ``everything``."""
+        held = self._held.pop(spid, {})
+        kept = {} if everything else {r: mode for r, mode in held.items() if (spid, r) in self.pinned}
+        if kept:
+            self._held[spid] = kept
+        for resource in held:
+            if resource not in kept:
+                self.pinned.discard((spid, resource))
+                self._drop(spid, resource)
 
     def locked_rows(self, database_id: int, object_id: int, spid: int, mode: str) -> dict[int, int]:
         """Rows of a table that other sessions hold so that ``mode`` (S or U) must wait: row -> session."""

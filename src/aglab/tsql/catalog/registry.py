@@ -78,7 +78,7 @@ def define(text: str, source: str = "node", required: int | None = None, compati
     schema, _, bare = name.strip().partition(".")
     columns = []
     for part in _split(body):
-        column, _, kind = part.partition(" ")
+        column, kind = part.split(None, 1)  # a definition may wrap between the two
         columns.append(Column(column, sql_type(kind.rstrip("!")), not kind.endswith("!")))
     parameters = tuple(sql_type(part) for part in _split(arguments.rstrip(") "))) if "(" in head else None
     view = View(

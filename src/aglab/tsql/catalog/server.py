@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import functools
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +28,11 @@ LOG_REUSE = {
     13: "OLDEST_PAGE",
     16: "XTP_CHECKPOINT",
 }
+
+
+@functools.lru_cache(maxsize=256)
+def _broker(name: str) -> uuid.UUID:
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"broker/{name}")
 
 
 @provide(
@@ -53,8 +60,6 @@ LOG_REUSE = {
     is_memory_optimized_enabled bit, is_data_retention_enabled bit, is_ledger_on bit, is_change_feed_enabled bit"""
 )
 def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    import uuid
-
     for item in sorted(runtime.instance.databases.values(), key=lambda d: d.id):
         o = item.options
         yield {
@@ -69,7 +74,7 @@ def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
             "is_merge_published": False,
             "is_distributor": False,
             "is_sync_with_backup": False,
-            "service_broker_guid": uuid.uuid5(uuid.NAMESPACE_OID, f"broker/{item.name}"),
+            "service_broker_guid": _broker(item.name),
             "owner_sid": b"\x01",
             "is_remote_data_archive_enabled": False,
             "is_temporal_history_retention_enabled": True,

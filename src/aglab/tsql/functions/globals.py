@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aglab.core.sqltypes import BIGINT, INT, SMALLINT, SqlType, decimal, nvarchar
+from aglab.core.sqltypes import BIGINT, INT, SMALLINT, SqlType, nvarchar
 from aglab.tsql.messages import error
 from aglab.tsql.query.scope import Expr
 
@@ -26,7 +26,10 @@ _GLOBALS: dict[str, tuple[SqlType, Callable[[Any], Any]]] = {
     "@@TRANCOUNT": (INT, lambda r: r.session.trancount),
     "@@ROWCOUNT": (INT, lambda r: r.session.row_count),
     "@@ERROR": (INT, lambda r: r.session.error),
-    "@@IDENTITY": (decimal(38, 0), lambda r: None if r.session.last_identity is None else Decimal(r.session.last_identity)),
+    "@@IDENTITY": (
+        SqlType("numeric", precision=38),
+        lambda r: None if r.session.last_identity is None else Decimal(r.session.last_identity),
+    ),
     "@@SERVERNAME": (_SYSNAME, lambda r: r.instance.name),
     "@@SERVICENAME": (_SYSNAME, lambda r: "MSSQLSERVER"),
     "@@VERSION": (nvarchar(300), lambda r: r.instance.version),

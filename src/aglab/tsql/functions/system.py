@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, SqlType, decimal, nvarchar
+from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, SqlType, nvarchar
 from aglab.tsql.functions.registry import builder, prepare
 from aglab.tsql.query.scope import Expr
 
@@ -59,7 +59,9 @@ def _xact_state(runtime: Any) -> int:
 
 
 nullary("XACT_STATE", SMALLINT, _xact_state)
-nullary("SCOPE_IDENTITY", decimal(38, 0), lambda r: None if r.scope_identity is None else Decimal(r.scope_identity))
+nullary(
+    "SCOPE_IDENTITY", SqlType("numeric", precision=38), lambda r: None if r.scope_identity is None else Decimal(r.scope_identity)
+)
 nullary("ROWCOUNT_BIG", SqlType("bigint"), lambda r: r.session.row_count)
 nullary("HOST_NAME", _SYSNAME, lambda r: r.session.host_name)
 nullary("HOST_ID", SqlType("char", length=10), lambda r: "0000000001")

@@ -164,12 +164,18 @@ def sp_getapplock(executor: Any, arguments: Any) -> Any:
     timeout = arguments.value("@LockTimeout", 3)
     saved = session.options.lock_timeout_ms
     session.options.lock_timeout_ms = saved if timeout is None else int(timeout)
+    resource = Resource("APPLICATION", executor.runtime.database.id, 0, str(name))
+    owner = str(arguments.value("@LockOwner", 2) or "Transaction").upper()
+    if owner == "TRANSACTION" and not session.trancount:
+        raise error(15600, "sys.xp_userlock")
     try:
-        waited = yield from executor.acquire(Resource("APPLICATION", executor.runtime.database.id, 0, str(name)), modes[mode])
+        waited = yield from executor.acquire(resource, modes[mode])
     except TsqlError as problem:
         return -3 if problem.number == 1205 else -1
     finally:
         session.options.lock_timeout_ms = saved
+    if owner == "SESSION":
+        executor.runtime.instance.locks.pinned.add((session.spid, resource))
     return 1 if waited else 0
 
 

@@ -303,8 +303,8 @@ class _SelectCompiler:
                 for state, _ in pairs:
                     for slot, part in zip(slots, state, strict=True):
                         frame[slot] = part
-                    for key, fn in setters:
-                        values[key] = fn(frame)
+                    for name, fn in setters:
+                        values[name] = fn(frame)
             except LockNeeded:
                 values.update(before)
                 raise
