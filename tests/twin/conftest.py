@@ -6,15 +6,30 @@ from twin_client import PROFILE, Link
 from aglab.twin import spawn_child
 
 
-@pytest.fixture(scope="module")
-def link(tmp_path_factory):
-    """One twin for a module's tests."""
+@pytest.fixture
+def link(shared):
+    """The shared twin, for tests that leave it as it was."""
+    return shared
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """One twin that every test finds as it was at its start."""
     with spawn_child(tmp_path_factory.mktemp("twin") / "s", profile=PROFILE) as twin:
-        yield Link(twin)
+        made = Link(twin)
+        made.sql("EXEC twin.snapshot @name = 'as_made'")
+        yield made
 
 
 @pytest.fixture
-def own(tmp_path):
-    """A twin for one test, which may break it."""
+def own(shared):
+    """A twin as new: a test may change anything in it but end it."""
+    shared.sql("EXEC twin.restore @name = 'as_made'")
+    return shared
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A twin for one test, which may end it."""
     with spawn_child(tmp_path / "s", profile=PROFILE) as twin:
         yield Link(twin)

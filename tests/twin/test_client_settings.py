@@ -134,7 +134,7 @@ def test_termination_saves(tmp_path):
         assert Link(twin).value("EXEC twin.status") == 1234.0
 
 
-def test_shutdown_through_sql(own):
+def test_shutdown_through_sql(fresh):
     """EXEC twin.shutdown answers, then the process ends."""
-    own.sql("EXEC twin.shutdown")
-    until(lambda: not own.twin.alive, 20)
+    fresh.sql("EXEC twin.shutdown")
+    until(lambda: not fresh.twin.alive, 20)

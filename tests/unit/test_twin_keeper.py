@@ -152,10 +152,14 @@ def test_snapshot_and_restore(tmp_path):
     insert(cluster, 1, "one")
     cluster.clock.set_time(10_000_000)
     keeper.snapshot("start")
+    cluster.plant.start_load(4)
+    cluster.clock.set_time(20_000_000)
+    assert cluster.plant.totals("sql1")["transactions"] > 0 and cluster.plant.recording.samples
     insert(cluster, 2, "two")
     cluster.nodes["sql1"].restart(["-k750"])
     cluster.clock.set_time(99_000_000)
     keeper.restore("start")
+    assert not cluster.plant.recording.samples and cluster.plant.users == 0
     assert rows(cluster) == [(1, "one")] and cluster.clock.now_s == 10.0 and cluster.nodes["sql1"].startup_options == []
     insert(cluster, 3, "three")
     again, _ = opened(tmp_path / "s")

@@ -20,7 +20,7 @@ import numpy as np
 from aglab.twin.availability import Group
 from aglab.twin.backups import Backup
 from aglab.twin.errorlog import ErrorLog
-from aglab.twin.plant import Plant
+from aglab.twin.plant import Plant, Recording
 
 if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
@@ -194,6 +194,7 @@ def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
     plant.inputs = dict(content["inputs"])
     plant.node_settings = {(node, name): value for node, name, value in content["node_settings"]}
     plant._build()
+    plant.recording = Recording()  # what it holds belongs to another course of events
     plant.users = float(content["users"])
     if not _put_flow(plant, content):
         # the engine's state has another shape in this version: the machines start afresh, settings and load are kept

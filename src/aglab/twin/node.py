@@ -109,6 +109,7 @@ class Node(Requests):
         self.database_totals = {}
         if not first:
             self.cluster.plant.node_restarted(self.name)
+            self.cluster.plant.change(self.name, restart=True)
         settings.apply_all(self)
         self._note_membership()
         self.accepting = True

@@ -8,7 +8,7 @@ MB per second; it is not a trace flag.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import UsageError, field_error
@@ -24,8 +24,12 @@ K_MB_S_MAX = 100_000
 TRACE_FLAG_MAX = 32767
 OPTIONS_MAX = 64
 _OPTION = re.compile(r"-(?:(k)\s*(\d+)|(T)\s*(\d+)|([Ex]))")
-# ALTER DATABASE options and configurations that the flow knows: name there -> the flow's word
-_DATABASE_SETTINGS = {"target_recovery_time_in_seconds": "target_recovery_s"}
+SIMPLE = 3  # sys.databases.recovery_model
+# ALTER DATABASE options and configurations that the flow knows: name there -> the flow's word and value
+_DATABASE_SETTINGS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "target_recovery_time_in_seconds": lambda seconds: {"target_recovery_s": seconds},
+    "recovery_model": lambda model: {"simple_recovery": model == SIMPLE},
+}
 _LOCAL_OPTIONS = ("state", "user_access", "is_read_only", "replica_id", "group_database_id", "log_reuse_wait")  # not in the log
 _CONFIGURATIONS = ("max server memory (mb)", "recovery interval (min)")
 
@@ -91,8 +95,8 @@ def apply_all(node: Node) -> None:
     plant.change(node.name, k_mb_s=k_mb_s(node.startup_options))
     database = node.instance.database(node.database_name)
     if database is not None:
-        for option, word in _DATABASE_SETTINGS.items():
-            plant.change(node.name, **{word: database.options[option]})
+        for option, told in _DATABASE_SETTINGS.items():
+            plant.change(node.name, **told(database.options[option]))
     for name in _CONFIGURATIONS:
         _configure(node, name)
 
@@ -137,7 +141,7 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
         if holder is not node and column not in _LOCAL_OPTIONS:
             database.options[column] = here.options[column]
         if column in _DATABASE_SETTINGS and database.name == holder.database_name:
-            cluster.plant.change(holder.name, **{_DATABASE_SETTINGS[column]: database.options[column]})
+            cluster.plant.change(holder.name, **_DATABASE_SETTINGS[column](database.options[column]))
 
 
 def administer(node: Node, command: Command, session: Session) -> Any:
