@@ -381,3 +381,40 @@ def test_steady_state_refuses_nonsense(alone):
     """A negative page rate is refused."""
     with pytest.raises(UsageError, match="pages_s=-1"):
         steady(alone, -1)
+
+
+def test_simple_recovery_lets_the_log_be_reused_and_full_keeps_it():
+    """Under simple recovery the log in use shrinks with each checkpoint; back under full it grows from there."""
+    flow = Flow(Scenario.default(replicas=1).with_settings({"checkpoint": "automatic"}), seed=1)
+    flow.advance(300)
+    full = flow.gauges("sql1")["percent_log_used"]
+    flow.change(simple_recovery=True)
+    flow.advance(60)
+    assert flow.gauges("sql1")["percent_log_used"] < full / 3
+    flow.change(simple_recovery=False)
+    flow.advance(300)
+    assert flow.gauges("sql1")["percent_log_used"] > full / 2
+
+
+def test_a_clean_restart_leaves_no_dirty_page_and_nothing_to_recover():
+    """After a clean stop and start there is nothing to write or redo, even with a throttle that never caught up."""
+    flow = Flow(Scenario.default(replicas=1).with_settings({"checkpoint": "automatic", "k": 20}), seed=1)
+    flow.advance(300)
+    assert flow.gauges("sql1")["dirty_pages"] > 1e6
+    flow.change("sql1", restart=True)
+    gauges = flow.gauges("sql1")
+    assert gauges["dirty_pages"] < 1.0 and gauges["recovery_estimate_s"] == 0.0 and not gauges["checkpoint_running"]
+
+
+def test_indirect_checkpoint_frees_a_log_that_a_throttled_checkpoint_filled():
+    """With the log full behind -k10, TARGET_RECOVERY_TIME = 60 s lets the background writer free it; work goes on."""
+    scenario = Scenario.default(replicas=1).with_settings({"checkpoint": "automatic", "k": 10, "recovery_model": "SIMPLE"})
+    flow = Flow(scenario, seed=1)
+    flow.advance(2400)
+    assert flow.gauges("sql1")["percent_log_used"] > 99.0
+    flow.change("sql1", target_recovery_s=60)
+    flow.advance(300)
+    assert flow.gauges("sql1")["percent_log_used"] < 5.0
+    before = flow.totals("sql1")["transactions"]
+    flow.advance(100)
+    assert (flow.totals("sql1")["transactions"] - before) / 100 > 10_000

@@ -288,19 +288,50 @@ def _set(column: int, scale: Callable[[float], float] = float) -> Callable[[Flow
     return apply
 
 
+def _set_target(flow: Flow, nodes: Any, value: float) -> None:
+    for index in nodes:
+        flow.state.st[index, at.S_TARGET] = value
+        if value > 0.0:  # the background writer takes over what a running automatic checkpoint (and its throttle) had in hand
+            flow.state.st[index, at.S_SWEEPING] = 0.0
+
+
 def _backup(flow: Flow, nodes: Any, value: float) -> None:
     # any replica's log backup frees the log of all, up to what the node backed up has
     for index in range(len(flow.names)):
         flow.state.st[index, at.S_BACKUP] = flow.state.st[index, at.S_LSN]
 
 
+def _recovery_model(flow: Flow, nodes: Any, simple: float) -> None:
+    for index in nodes:
+        if simple:
+            flow.state.st[index, at.S_BACKUP] = _ALWAYS
+        elif flow.state.st[index, at.S_BACKUP] >= _ALWAYS:  # the chain of log backups begins here
+            flow.state.st[index, at.S_BACKUP] = flow.state.st[index, at.S_LSN]
+
+
+def _restart(flow: Flow, nodes: Any, value: float) -> None:
+    # a clean stop ends with a checkpoint: no dirty page is left, recovery would start here
+    state = flow.state
+    for index in nodes:
+        primary = index == int(state.cl[at.K_PRIMARY])
+        position = state.st[index, at.S_LSN if primary else at.S_REDONE]
+        state.seg[index, 0, :] = state.st[index, at.S_TOUCHES]
+        state.seg[index, 1, :] = position
+        for column in (at.S_LEFT, at.S_SWEPT, at.S_SWEEPING, at.S_MANUAL, at.S_DEPTH):
+            state.st[index, column] = 0.0
+        for column in (at.S_BEGIN, at.S_END, at.S_RECOVER):
+            state.st[index, column] = position
+
+
 _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "users": _set_users,
     "primary": _set_primary,
     "k_mb_s": _set(at.S_K, mib_per_s_to_pages_per_s),
-    "target_recovery_s": _set(at.S_TARGET),
+    "target_recovery_s": _set_target,
     "checkpoint": _set(at.S_MANUAL),
     "log_backup": _backup,
+    "simple_recovery": _recovery_model,
+    "restart": _restart,
     "connected": _set(at.S_CONNECTED),
     "suspended": _set(at.S_SUSPENDED),
     "availability_mode": _set(at.S_SYNC),

@@ -29,6 +29,8 @@ CHANGES: dict[str, Kind] = {
     "target_recovery_s": Kind("any", "TARGET_RECOVERY_TIME; 0 for automatic checkpoints", "number", "s", 0, 36000),
     "checkpoint": Kind("any", "run a CHECKPOINT now", "action"),
     "log_backup": Kind("any", "back up the log now: what recovery and replicas do not need can be reused", "action"),
+    "simple_recovery": Kind("any", "simple recovery model: log is reused without log backups", "flag"),
+    "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
     "suspended": Kind("node", "whether redo is suspended on this node", "flag"),
     "availability_mode": Kind("node", "SYNCHRONOUS_COMMIT or ASYNCHRONOUS_COMMIT", "mode"),
