@@ -270,7 +270,7 @@ def run_function(runtime: Runtime, module: Module, database: Database, values: l
     executor.returns = definition.returns  # type: ignore[attr-defined]
     declare(definition.body, variables)
     if definition.returns_table is not None:
-        from aglab.tsql.execute.ddl import build_table
+        from aglab.tsql.execute.definitions import build_table
 
         name, specs = definition.returns_table
         variables.tables[name.lower()] = build_table(runtime, specs, [], "", name, 0)

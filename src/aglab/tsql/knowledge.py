@@ -5,10 +5,11 @@ from __future__ import annotations
 from aglab.tsql.catalog import registry as catalog
 from aglab.tsql.catalog.configurations import default_configurations
 from aglab.tsql.catalog.security import SCOPED_CONFIGURATIONS
-from aglab.tsql.execute.admin import DBCC_WITHOUT_EFFECT, AdminMixin
-from aglab.tsql.execute.control import ATTRIBUTES, WITHOUT_EFFECT
+from aglab.tsql.execute.admin import AdminMixin
+from aglab.tsql.execute.dbcc import DBCC_WITHOUT_EFFECT
 from aglab.tsql.execute.executor import Executor
 from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
+from aglab.tsql.execute.set_options import ATTRIBUTES, WITHOUT_EFFECT
 from aglab.tsql.functions import registry as functions
 from aglab.tsql.functions.globals import GLOBAL_NAMES
 from aglab.tsql.functions.tables import TABLE_FUNCTIONS

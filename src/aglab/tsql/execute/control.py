@@ -1,58 +1,29 @@
-"""Control of flow, variables, messages, WAITFOR, SET, USE, transactions."""
+"""Control of flow, variables, messages, WAITFOR, USE."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, nvarchar
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.dates import BadDate, parse
 from aglab.tsql.effects import Done, EnvChange, Message, Wait
-from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.messages_format import format_message
+from aglab.tsql.execute.set_options import SetMixin
+from aglab.tsql.execute.transaction_statements import TransactionMixin
 from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.messages_table import MESSAGES
-from aglab.tsql.session import ISOLATION_BY_NAME
 
 TEXT = nvarchar()
-ATTRIBUTES = {
-    "ANSI_NULLS": "ansi_nulls",
-    "ANSI_PADDING": "ansi_padding",
-    "ANSI_WARNINGS": "ansi_warnings",
-    "ANSI_NULL_DFLT_ON": "ansi_null_dflt_on",
-    "ARITHABORT": "arithabort",
-    "CONCAT_NULL_YIELDS_NULL": "concat_null_yields_null",
-    "QUOTED_IDENTIFIER": "quoted_identifier",
-    "NUMERIC_ROUNDABORT": "numeric_roundabort",
-    "IMPLICIT_TRANSACTIONS": "implicit_transactions",
-    "CURSOR_CLOSE_ON_COMMIT": "cursor_close_on_commit",
-    "NOCOUNT": "nocount",
-    "XACT_ABORT": "xact_abort",
-    "NOEXEC": "noexec",
-    "PARSEONLY": "parseonly",
-    "FMTONLY": "fmtonly",
-    "STATISTICS IO": "statistics_io",
-    "STATISTICS TIME": "statistics_time",
-}
+STEPS_A_TURN = 256  # statements of a loop before other sessions get a turn
 # Accepted and kept without effect: the twin's answers do not depend on them. Named on the page of what the twin knows.
-WITHOUT_EFFECT = frozenset(
-    {
-        "ANSI_DEFAULTS",
-        "ANSI_NULL_DFLT_OFF",
-        "ARITHIGNORE",
-        "FIPS_FLAGGER",
-        "FORCEPLAN",
-        "REMOTE_PROC_TRANSACTIONS",
-        "NO_BROWSETABLE",
-        "QUERY_GOVERNOR_COST_LIMIT",
-    }
-)
-_FORMAT = re.compile(r"%(-?\+?0?#? ?)(\*|\d+)?(?:\.(\*|\d+))?(I64|h|l)?([diouxXs%])")
 
 
-class ControlMixin(BaseExecutor):
+class ControlMixin(SetMixin, TransactionMixin):
     """Statements that steer."""
 
     def run_statements(self, body: list[st.Statement]) -> Effects[Any]:
@@ -62,10 +33,6 @@ class ControlMixin(BaseExecutor):
     def run_statement(self, statement: st.Statement) -> Effects[Any]:
         raise NotImplementedError
         yield
-
-    if TYPE_CHECKING:
-
-        def target(self, node: ast.TableSource) -> Any: ...
 
     # --- flow ---------------------------------------------------------------------------------------------------------------
 
@@ -88,6 +55,8 @@ class ControlMixin(BaseExecutor):
                 self.runtime.moment = None
                 self.session.row_count = 0
                 self.interpreter.step()
+                if self.interpreter.steps % STEPS_A_TURN < 2:
+                    yield Wait("time", self.runtime.host.now_s())  # takes no time: others get a turn, an attention gets through
                 signal = yield from self.run_statement(s.body)
                 if signal is None or signal[0] == "continue":
                     continue
@@ -253,7 +222,7 @@ class ControlMixin(BaseExecutor):
         return None
 
     def _declaretable(self, s: st.DeclareTable) -> Effects[Any]:
-        from aglab.tsql.execute.ddl import build_table
+        from aglab.tsql.execute.definitions import build_table
 
         table = build_table(self.runtime, s.columns, s.constraints, "", s.name, 0)
         self.runtime.variables.tables[s.name.lower()] = table
@@ -283,93 +252,6 @@ class ControlMixin(BaseExecutor):
 
     # --- SET ----------------------------------------------------------------------------------------------------------------
 
-    def _setoption(self, s: st.SetOption) -> Effects[Any]:
-        options = self.session.options
-        value = s.value
-        if isinstance(value, ast.Node):
-            value = yield from self.evaluate(s, value)
-        self.session.row_count = 0
-        for name in s.names:
-            if name in ATTRIBUTES:
-                setattr(options, ATTRIBUTES[name], bool(value))
-            elif name == "ANSI_DEFAULTS":
-                for attribute in (
-                    "ansi_nulls",
-                    "ansi_padding",
-                    "ansi_warnings",
-                    "ansi_null_dflt_on",
-                    "quoted_identifier",
-                    "implicit_transactions",
-                    "cursor_close_on_commit",
-                ):
-                    setattr(options, attribute, bool(value))
-            elif name == "ROWCOUNT":
-                options.rowcount = int(value or 0)
-            elif name == "TEXTSIZE":
-                options.textsize = int(value or 0) or 4096
-            elif name == "LOCK_TIMEOUT":
-                options.lock_timeout_ms = int(value if value is not None else -1)
-            elif name == "DEADLOCK_PRIORITY":
-                options.deadlock_priority = self._priority(value, s.line)
-            elif name == "DATEFIRST":
-                if not isinstance(value, int) or not 1 <= value <= 7:
-                    raise error(2742, value, line=s.line)
-                options.datefirst = value
-            elif name == "DATEFORMAT":
-                text = str(value).lower()
-                if text not in ("mdy", "dmy", "ymd", "ydm", "myd", "dym"):
-                    raise error(2741, value, line=s.line)
-                options.dateformat = text
-            elif name == "LANGUAGE":
-                yield from self._language(str(value), s.line)
-            elif name == "CONTEXT_INFO":
-                self.session.context_info = value if isinstance(value, bytes) else str(value).encode()
-            elif name not in WITHOUT_EFFECT and value is not False:
-                from aglab.tsql.messages import not_implemented
-
-                raise not_implemented(f"SET {name} ON", s.line)
-        return None
-
-    @staticmethod
-    def _priority(value: Any, line: int) -> int:
-        named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
-        if isinstance(value, str) and value.upper() in named:
-            return named[value.upper()]
-        if isinstance(value, int) and -10 <= value <= 10:
-            return value
-        raise error(102, str(value), line=line)
-
-    def _language(self, name: str, line: int) -> Effects[None]:
-        known = {"us_english": "us_english", "english": "us_english", "british": "British"}
-        language = known.get(name.lower())
-        if language is None:
-            raise error(2720, name, line=line)
-        old = self.session.options.language
-        self.session.options.language = language
-        yield EnvChange("language", language, old)
-        yield info(5703, language)
-
-    def _identityinsert(self, s: st.IdentityInsert) -> Effects[Any]:
-        target = self.target(ast.TableSource(s.line, parts=s.table))
-        table = target.table
-        if table.identity_next is None:
-            raise error(8106, ".".join(s.table), line=s.line)
-        name = f"{target.database.name if target.database else 'tempdb'}.{table.full_name}"
-        current = self.session.options.identity_insert
-        if s.on and current and current != name.lower():
-            raise error(8107, current, name, line=s.line)
-        self.session.options.identity_insert = name.lower() if s.on else ""
-        return None
-        yield
-
-    def _setisolation(self, s: st.SetIsolation) -> Effects[Any]:
-        level = ISOLATION_BY_NAME.get(s.level)
-        if level is None:
-            raise error(102, s.level.split()[-1], line=s.line)
-        self.session.options.isolation = level
-        return None
-        yield
-
     def _use(self, s: st.Use) -> Effects[Any]:
         yield from self.change_database(s.database, s.line)
         return None
@@ -391,113 +273,6 @@ class ControlMixin(BaseExecutor):
         yield info(5701, database.name, line=line)
 
     # --- transactions -------------------------------------------------------------------------------------------------------
-
-    def _transactionstatement(self, s: st.TransactionStatement) -> Effects[Any]:
-        name = s.name
-        if s.variable:
-            key = s.variable.lower()
-            if key not in self.runtime.variables.types:
-                raise error(137, s.variable, line=s.line)
-            name = str(self.runtime.variables.values.get(key) or "")
-        self.session.row_count = 0
-        if s.kind == "BEGIN":
-            yield from self.begin_transaction(name)
-        elif s.kind == "COMMIT":
-            yield from self.commit_transaction()
-        elif s.kind == "ROLLBACK":
-            yield from self.rollback_transaction(name)
-        else:
-            session = self.session
-            if session.transaction is None or not session.trancount:
-                raise error(628, line=s.line)
-            if session.transaction.doomed:
-                raise error(3931, line=s.line)
-            session.transaction.savepoints.append((name.lower(), session.transaction.mark()))
-        yield Done(None, "", self.in_procedure)
-        return None
-
-    def begin_transaction(self, name: str = "") -> Effects[None]:
-        """BEGIN TRANSACTION: nested ones only count."""
-        session = self.session
-        if session.trancount and session.transaction is not None:
-            session.trancount += 1
-            return
-        transaction = self.begin(True, name)
-        yield EnvChange("begin_tran", transaction.id.to_bytes(8, "little"))
-
-    def commit_transaction(self) -> Effects[None]:
-        """COMMIT: the outermost one hardens; error 3902 without a transaction, 3930 when it is doomed."""
-        session = self.session
-        transaction = session.transaction
-        if transaction is None or not session.trancount:
-            raise error(3902)
-        if transaction.doomed:
-            raise error(3930)
-        if session.trancount > 1:
-            session.trancount -= 1
-            return
-        try:
-            yield from self.harden(transaction)
-        except TsqlError:
-            self.rollback_all()
-            raise
-        self.end_transaction()
-        yield EnvChange("commit_tran", b"", transaction.id.to_bytes(8, "little"))
-
-    def rollback_transaction(self, name: str = "") -> Effects[None]:
-        """ROLLBACK: everything, or to a savepoint."""
-        session = self.session
-        transaction = session.transaction
-        if transaction is None or not session.trancount:
-            raise error(3903)
-        if name and name.lower() != transaction.name.lower():
-            for position in range(len(transaction.savepoints) - 1, -1, -1):
-                saved, mark = transaction.savepoints[position]
-                if saved == name.lower():
-                    if transaction.doomed:
-                        raise error(3931)
-                    transaction.rollback_to(mark)
-                    del transaction.savepoints[position + 1 :]
-                    return
-            raise error(6401, name)
-        number = self.rollback_all()
-        if number is not None:
-            yield EnvChange("rollback_tran", b"", number)
-
-
-def format_message(text: str, args: list[Any]) -> str:
-    """RAISERROR's and FORMATMESSAGE's substitutions: %s %d %i %u %o %x %X, width, precision, * and %%."""
-    remaining = list(args)
-
-    def take() -> Any:
-        return remaining.pop(0) if remaining else None
-
-    def replace(match: re.Match[str]) -> str:
-        flags, width, precision, _, kind = match.groups()
-        if kind == "%":
-            return "%"
-        width = str(take() or 0) if width == "*" else width
-        precision = str(take() or 0) if precision == "*" else precision
-        value = take()
-        if value is None:
-            shown = "(null)"
-        elif kind == "s":
-            shown = str(value)[: int(precision)] if precision else str(value)
-        elif not isinstance(value, int):
-            raise error(2786, 1)
-        elif kind in "ouxX":
-            number = value % 2**32
-            shown = {"o": f"{number:o}", "u": str(number), "x": f"{number:x}", "X": f"{number:X}"}[kind]
-            if "#" in flags and kind in "xX":
-                shown = f"0{kind}{shown}"
-        else:
-            shown = f"{value:+d}" if "+" in flags else str(value)
-        size = min(int(width or 0), 2047)
-        if "-" in flags:
-            return shown.ljust(size)
-        return shown.rjust(size, "0" if "0" in flags and kind != "s" else " ")
-
-    return _FORMAT.sub(replace, text)
 
 
 _ = (BIGINT, SqlType)

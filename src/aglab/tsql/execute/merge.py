@@ -8,7 +8,8 @@ from typing import Any
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.execute.base import Effects
-from aglab.tsql.execute.dml import DmlMixin, OutputPlan, Target
+from aglab.tsql.execute.dml import DmlMixin
+from aglab.tsql.execute.targets import OutputPlan, Target
 from aglab.tsql.execute.writes import TableWriter, assigner
 from aglab.tsql.messages import error
 from aglab.tsql.query.binder import Binder

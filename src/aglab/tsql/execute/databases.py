@@ -1,0 +1,236 @@
+"""CREATE, ALTER and DROP DATABASE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aglab.tsql import ast_statements as st
+from aglab.tsql.effects import Done, Message
+from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.node import NodeMixin
+from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
+from aglab.tsql.host import Change, Command
+from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.store.database import Database, DataFile
+
+
+def _apply_file_spec(file: DataFile, spec: dict[str, Any]) -> None:
+    """Sizes come in KB and are kept in 8 KB pages."""
+    if "SIZE" in spec:
+        file.size = max(spec["SIZE"] // 8, 1)
+    if "MAXSIZE" in spec:
+        file.max_size = -1 if spec["MAXSIZE"] == -1 else spec["MAXSIZE"] // 8
+    if "FILEGROWTH" in spec:
+        growth = spec["FILEGROWTH"]
+        file.is_percent_growth = isinstance(growth, str)
+        file.growth = int(growth.rstrip("%")) if isinstance(growth, str) else growth // 8
+    if "NEWNAME" in spec:
+        file.name = spec["NEWNAME"]
+    if "FILENAME" in spec:
+        file.physical_name = spec["FILENAME"]
+
+
+class DatabaseMixin(NodeMixin):
+    """CREATE, ALTER and DROP DATABASE."""
+
+    def _createdatabase(self, s: st.CreateDatabase) -> Effects[Any]:
+        self._no_transaction("CREATE DATABASE", s.line)
+        instance = self.runtime.instance
+        if instance.database(s.name) is not None:
+            raise error(1801, s.name, line=s.line)
+        for key in s.options:
+            if key != "CONTAINMENT" or s.options[key] != "NONE":
+                raise not_implemented(f"CREATE DATABASE ... {key}", s.line)
+        database = instance.add_database(s.name)
+        database.created = self.runtime.now()
+        if s.collation:
+            database.collation = s.collation
+        if s.files:
+            database.files = [f for f in database.files if f.type == 1]
+            for spec in s.files:
+                self._add_file(database, spec, 0)
+        if s.log_files:
+            database.files = [f for f in database.files if f.type == 0]
+            for spec in s.log_files:
+                self._add_file(database, spec, 1)
+        database.files.sort(key=lambda f: f.file_id)
+        detail = {"files": s.files, "log_files": s.log_files}
+        yield from self.announce(Change("create_database", database.name, None, database.name, detail))
+        yield Done(None, "", self.in_procedure)
+        return None
+
+    def _add_file(self, database: Database, spec: dict[str, Any], kind: int) -> DataFile:
+        name = spec.get("NAME")
+        if not name or "FILENAME" not in spec:
+            raise error(102, ")")
+        if any(f.name.lower() == name.lower() for f in database.files):
+            raise error(1828, name)
+        used = {f.file_id for f in database.files}
+        number = next(n for n in ([1, *range(3, 32768)] if kind == 0 else [2, *range(3, 32768)]) if n not in used)
+        group = 0
+        if kind == 0:
+            wanted = spec.get("FILEGROUP", "PRIMARY")
+            group = next((g for g, facts in database.filegroups.items() if facts["name"].lower() == wanted.lower()), 0)
+            if not group:
+                group = max(database.filegroups) + 1
+                database.filegroups[group] = {"name": wanted, "contains": spec.get("CONTAINS", "")}
+        file = DataFile(number, kind, name, spec["FILENAME"], filegroup_id=group)
+        _apply_file_spec(file, spec)
+        database.files.append(file)
+        return file
+
+    def drop_database(self, s: st.Drop, name: str) -> Effects[None]:
+        """DROP DATABASE. Errors 3701, 3702, 3708."""
+        self._no_transaction("DROP DATABASE", s.line)
+        instance = self.runtime.instance
+        database = instance.database(name)
+        if database is None:
+            if s.if_exists:
+                return
+            raise error(3701, "drop", "database", name, line=s.line)
+        if database.id <= 4:
+            raise error(3708, "database", name, line=s.line)
+        if any(session.database.lower() == name.lower() for session in instance.sessions.values()):
+            raise error(3702, database.name, line=s.line)
+        yield from self.announce(Change("drop_database", database.name, None, database.name))
+        instance.drop_database(name)
+
+    def _alterdatabase(self, s: st.AlterDatabase) -> Effects[Any]:
+        name = self.session.database if s.name == "CURRENT" else s.name
+        database = self.runtime.instance.database(name)
+        if database is None:
+            problem = error(5011, name, line=s.line)
+            problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
+            raise problem
+        self._no_transaction("ALTER DATABASE", s.line)
+        self.session.command = "ALTER DATABASE"
+        if s.action == "SET":
+            for option, value in s.options:
+                yield from self._set_database_option(s, database, option, value)
+        elif s.action == "SCOPED CONFIGURATION":
+            yield from self._scoped(s, database)
+        elif s.action == "COLLATE":
+            database.collation = s.detail["COLLATION"]
+        elif s.action == "MODIFY NAME":
+            yield from self._rename(s, database)
+        else:
+            yield from self._files(s, database)
+        yield Done(None, "", self.in_procedure)
+        return None
+
+    def _set_database_option(self, s: st.AlterDatabase, database: Database, option: str, value: Any) -> Effects[None]:
+        if option.startswith("HADR"):
+            yield from self._node(Command("ALTER DATABASE SET HADR", database.name, {option: value}), s.line)
+            return
+        if option in IGNORED_DATABASE_OPTIONS:
+            database.options[f"option {option}"] = value
+            return
+        rule = DATABASE_OPTIONS.get(option)
+        if rule is None:
+            raise (
+                error(155, option, "ALTER DATABASE", line=s.line, state=1)
+                if " " not in option
+                else not_implemented(f"ALTER DATABASE SET {option}", s.line)
+            )
+        column, meaning = rule
+        stored = meaning(value)
+        if stored is None:
+            raise error(102, str(value), line=s.line)
+        if option in ("OFFLINE", "RECOVERY", "READ_ONLY") and database.id <= 2 and (option != "RECOVERY" or database.id == 2):
+            problem = error(5058, option, database.name, line=s.line)
+            problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
+            raise problem
+        self.runtime.host.check_access(database.name, self.session, True)
+        database.options[column] = stored
+        yield from self.announce(
+            Change("database", option, stored if option not in ("READ_WRITE", "ONLINE") else True, database.name, dict(s.detail))
+        )
+
+    def _scoped(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
+        from aglab.tsql.catalog.security import SCOPED_CONFIGURATIONS
+
+        name, value = s.options[0]
+        if name == "CLEAR PROCEDURE_CACHE":
+            return
+        if name not in SCOPED_CONFIGURATIONS:
+            raise error(102, name, line=s.line)
+        default = SCOPED_CONFIGURATIONS[name][1]
+        if value == "PRIMARY" and s.detail.get("SECONDARY"):
+            value = database.scoped_configurations.get(name, default)
+        elif isinstance(value, str) and isinstance(default, int):
+            if value not in ("ON", "OFF"):
+                raise error(102, value, line=s.line)
+            value = int(value == "ON")
+        database.scoped_configurations[name + (" FOR SECONDARY" if s.detail.get("SECONDARY") else "")] = value
+        yield from self.announce(Change("scoped_configuration", name, value, database.name, dict(s.detail)))
+
+    def _rename(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
+        instance, new = self.runtime.instance, s.detail["NAME"]
+        if instance.database(new) is not None:
+            raise error(1801, new, line=s.line)
+        old = database.name
+        del instance.databases[old.lower()]
+        database.name = new
+        instance.databases[new.lower()] = database
+        for session in instance.sessions.values():
+            if session.database.lower() == old.lower():
+                session.database = new
+        yield Message(0, 0, 1, f"The database name '{new}' has been set.", s.line)
+        yield from self.announce(Change("database", "NAME", new, old))
+
+    def _files(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
+        detail = s.detail
+        if s.action in ("ADD FILE", "ADD LOG FILE"):
+            for spec in detail["FILES"]:
+                if detail.get("FILEGROUP"):
+                    spec = {**spec, "FILEGROUP": detail["FILEGROUP"]}
+                    if not any(g["name"].lower() == detail["FILEGROUP"].lower() for g in database.filegroups.values()):
+                        raise error(1921, "filegroup", detail["FILEGROUP"], line=s.line)
+                self._add_file(database, spec, 1 if "LOG" in s.action else 0)
+        elif s.action == "MODIFY FILE":
+            for spec in detail["FILES"]:
+                file = next((f for f in database.files if f.name.lower() == str(spec.get("NAME", "")).lower()), None)
+                if file is None:
+                    raise error(5041, spec.get("NAME", ""), line=s.line)
+                if "SIZE" in spec and spec["SIZE"] // 8 <= file.size:
+                    raise error(5039, line=s.line)
+                _apply_file_spec(file, spec)
+        elif s.action == "REMOVE FILE":
+            file = next((f for f in database.files if f.name.lower() == detail["NAME"].lower()), None)
+            if file is None:
+                raise error(5009, detail["NAME"], line=s.line)
+            if file.file_id in (1, 2):
+                raise error(5020, line=s.line)
+            database.files.remove(file)
+            yield Message(5042, 0, 1, f"The file '{file.name}' has been removed.", s.line)
+        else:
+            yield from self._filegroup(s, database)
+        yield from self.announce(Change("file", s.action, None, database.name, detail))
+
+    def _filegroup(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
+        name = s.detail["NAME"]
+        found = next((n for n, g in database.filegroups.items() if g["name"].lower() == name.lower()), None)
+        if s.action == "ADD FILEGROUP":
+            if found is not None:
+                raise error(1828, name, line=s.line)
+            database.filegroups[max(database.filegroups) + 1] = {"name": name, "contains": s.detail.get("CONTAINS", "")}
+            return
+        if found is None:
+            raise error(1921, "filegroup", name, line=s.line)
+        group = database.filegroups[found]
+        if s.action == "REMOVE FILEGROUP":
+            del database.filegroups[found]
+            yield Message(5042, 0, 1, f"The filegroup '{name}' has been removed.", s.line)
+        elif "NEWNAME" in s.detail:
+            group["name"] = s.detail["NEWNAME"]
+        else:
+            option = s.detail["OPTION"]
+            if option == "DEFAULT":
+                for other in database.filegroups.values():
+                    other["is_default"] = other is group
+            elif option in ("AUTOGROW_ALL_FILES", "AUTOGROW_SINGLE_FILE"):
+                group["is_autogrow_all_files"] = option == "AUTOGROW_ALL_FILES"
+            elif option in ("READ_ONLY", "READONLY", "READ_WRITE", "READWRITE"):
+                group["is_read_only"] = "ONLY" in option
+            else:
+                raise error(102, option, line=s.line)
