@@ -6,14 +6,27 @@ events before the failure; ``AGLAB_AG_SEED=123`` runs that one alone.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 
 import pytest
 
-from aglab.ag import AvailabilityMode, Checker, ClusterType, FailoverMode, Group, GroupSpec, ReplicaSpec, Timing, Violation
+from aglab.ag import (
+    AvailabilityMode,
+    Checker,
+    ClusterType,
+    FailoverMode,
+    Group,
+    GroupSpec,
+    ReplicaSpec,
+    Timing,
+    Violation,
+    saving,
+)
 from aglab.ag import effects as fx
 from aglab.ag import events as ev
+from aglab.core.errors import UsageError
 
 SCHEDULES = int(os.environ.get("AGLAB_AG_SCHEDULES", "200"))
 ONE_SEED = os.environ.get("AGLAB_AG_SEED")
@@ -188,3 +201,20 @@ def test_a_seed_replays_exactly() -> None:
     """The same seed gives the same events and the same effects."""
     assert run_seed(7).history == run_seed(7).history
     assert run_seed(7).counts == run_seed(7).counts
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_saved_group_goes_on_as_if_nothing_had_happened(seed: int) -> None:
+    """Saved as JSON in the middle and read back, the same events give the same effects."""
+    schedule = Schedule(seed).run()
+    group = random_group(random.Random(seed))
+    rng = random.Random(seed)
+    twin = None
+    for now_s, event in schedule.history:
+        effects = group.apply(event, now_s)
+        if twin is not None:
+            assert twin.apply(event, now_s) == effects
+        if twin is None or rng.random() < 0.05:
+            twin = saving.from_dict(json.loads(json.dumps(saving.to_dict(group))))
+    with pytest.raises(UsageError, match="format=0 must be 1"):
+        saving.from_dict({"format": 0})

@@ -10,7 +10,7 @@
 ['CommitAcknowledged']
 """
 
-from aglab.ag import catalog, dmv, effects, events
+from aglab.ag import catalog, dmv, effects, events, saving
 from aglab.ag.access import backup_preferred, check_access, log_reuse_wait, read_only_route, read_write_route, truncation_lsn
 from aglab.ag.checker import Checker, Violation
 from aglab.ag.group import Group
@@ -60,6 +60,7 @@ __all__ = [
     "read_only_route",
     "read_write_route",
     "refuse",
+    "saving",
     "text_of",
     "truncation_lsn",
 ]

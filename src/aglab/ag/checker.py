@@ -11,7 +11,7 @@ Promises:
    when each of its commits was acknowledged.
 3. A forced failover loses exactly what its target had not hardened: the target's content does not change.
 4. Along a copy sent >= received >= hardened >= redone, and none goes back except in a :class:`~aglab.ag.effects.Rewound`,
-   whose ``lost`` are exactly the commits given up, and at the end of an instance (memory only).
+   whose ``lost`` are exactly the commits given up and unknown to the primary, and at the end of an instance (memory only).
 5. Two primaries never serve clients at once, except with CLUSTER_TYPE = NONE or after a
    :class:`~aglab.ag.effects.SplitBrainRisk`.
 6. Queues are never negative, and a copy marked failover ready holds every acknowledged commit.
@@ -102,7 +102,7 @@ class Checker:
                 self._content(effect.node, effect.database).hardened.append((effect.lsn, effect.id))
             elif isinstance(effect, fx.Rewound):
                 rewound.add((effect.node, effect.database))
-                self._rewound(effect)
+                self._rewound(group, effect)
             elif isinstance(effect, fx.DatabaseJoined):
                 rewound.add((effect.node, effect.database))
                 self._joined(group, effect)
@@ -111,7 +111,7 @@ class Checker:
             elif isinstance(effect, fx.SplitBrainRisk):
                 self.two_allowed = True
             elif isinstance(effect, fx.FailedOver):
-                self._failed_over(effect)
+                self._failed_over(group, effect)
             elif isinstance(effect, fx.CommitAcknowledged):
                 self._acknowledged(group, effect)
         self._positions(group, rewound, moved)
@@ -156,7 +156,11 @@ class Checker:
         self.require(len(held_by) >= required, "acknowledged with too few synchronized secondaries", where)
         self.acknowledged[effect.id] = Acknowledged(effect.lsn, effect.node, effect.database, frozenset(marked))
 
-    def _failed_over(self, effect: fx.FailedOver) -> None:
+    def _failed_over(self, group: Any, effect: fx.FailedOver) -> None:
+        if effect.claims_no_loss:
+            for database in group.spec.databases:
+                opened = database in effect.start_lsn
+                self.require(opened, "a failover that claims no loss left a database behind", f"{effect.new} {database}")
         for database, start in effect.start_lsn.items():
             content = self._content(effect.new, database)
             content.memory = []
@@ -178,7 +182,7 @@ class Checker:
             # A commit may also live on: a later failover back to a copy that kept it brings it back.
             self.forfeited -= {one for one in self.forfeited if one in held}
 
-    def _rewound(self, effect: fx.Rewound) -> None:
+    def _rewound(self, group: Any, effect: fx.Rewound) -> None:
         content = self._content(effect.node, effect.database)
         given_up = {one for lsn, one in content.hardened if lsn > effect.to_lsn}
         detail = (
@@ -186,6 +190,8 @@ class Checker:
         )
         self.require(given_up == set(effect.lost), "a rewind reported other lost commits than it gave up", detail)
         self.require(effect.from_lsn >= effect.to_lsn, "a rewind went forward", detail)
+        shared = given_up & self._content(group.nodes[effect.node].view.primary or "", effect.database).ids()
+        self.require(not shared, "a rewind gave up what the primary holds", f"{detail}: {sorted(shared)[:5]}")
         content.hardened = [one for one in content.hardened if one[0] <= effect.to_lsn]
         content.memory = []
         self._release(effect.node, effect.database, given_up)

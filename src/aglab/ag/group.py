@@ -180,13 +180,13 @@ class Group(ConfigurationRules):
 
     def _commit(self, event: ev.Commit) -> None:
         copy = self._writable(event.node, event.database)
-        copy_end = self._append(copy, event.log_bytes)
+        copy_end = self._append(copy, event.database, event.log_bytes)
         self.ledgers[event.database].log_commit(event.id, copy.fork, copy_end, self.now_s)
         self.pending.append(PendingCommit(event.id, event.node, event.database, copy_end, self.now_s))
         self.emit(CommitLogged(event.id, event.node, event.database, copy_end))
 
     def _write_log(self, event: ev.WriteLog) -> None:
-        self._append(self._writable(event.node, event.database), event.log_bytes)
+        self._append(self._writable(event.node, event.database), event.database, event.log_bytes)
 
     def _writable(self, name: str, database: str) -> DatabaseReplica:
         node = self.nodes[name]
@@ -200,11 +200,14 @@ class Group(ConfigurationRules):
         self.check(copy.available, 988, database)
         return copy
 
-    def _append(self, copy: DatabaseReplica, log_bytes: int) -> int:
+    def _append(self, copy: DatabaseReplica, database: str, log_bytes: int) -> int:
         if log_bytes <= 0:
             raise field_error(
                 "log_bytes", log_bytes, "must be > 0", f"group {self.name!r}", "a commit record alone takes 100 bytes"
             )
+        for other in self.copies(database).values():
+            if other.moving and self.holds_all(other, copy):
+                other.caught_up_s = self.now_s
         end = copy.hardened + log_bytes
         copy.sent = copy.received = copy.hardened = copy.redone = copy.known_hardened = end
         copy.hardened_s = self.now_s
