@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from twin_client import fails, run
+from twin_client import fails, run, until
 
 DL560_LOOP = """
 DECLARE @v1 BIGINT, @delay SMALLINT = 300, @time DATETIME, @cnt INT = 0;
@@ -116,12 +116,24 @@ def test_a_blocked_session_waits_for_the_commit(own):
         run(writer, "BEGIN TRAN; UPDATE dbo.b SET v = 7 WHERE id = 1")
         reader = threading.Thread(target=lambda: seen.append(own.value("SELECT v FROM dbo.b WHERE id = 1", database="OLTP")))
         reader.start()
-        from twin_client import until
-
         until(lambda: run(writer, "SELECT COUNT(*) AS n FROM sys.dm_exec_requests WHERE blocking_session_id > 0")[0][0]["n"] == 1)
         run(writer, "COMMIT")
         reader.join(20)
     assert seen == [7]
+
+
+def test_a_loop_without_end_costs_others_nothing(own):
+    """A WHILE 1 = 1 that does nothing lets others work, and ends when its client cancels it."""
+    with contextlib.closing(own.connect()) as looping, contextlib.closing(own.connect()) as other:
+        looping.timeout = 2
+        said = []
+        thread = threading.Thread(target=lambda: said.append(fails(looping, "DECLARE @i int = 0; WHILE 1 = 1 SET @i = 1")))
+        thread.start()
+        until(lambda: run(other, "SELECT COUNT(*) AS n FROM sys.dm_exec_requests WHERE status <> 'background'")[0][0]["n"] > 1)
+        begun = time.monotonic()
+        assert run(other, "SELECT 1 AS one") == [[{"one": 1}]] and time.monotonic() - begun < 2
+        thread.join(20)
+        assert "imeout" in said[0] and run(looping, "SELECT 2 AS two") == [[{"two": 2}]]
 
 
 @pytest.mark.parametrize(

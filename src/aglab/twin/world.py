@@ -152,8 +152,9 @@ class Task:
         self.state = wait.kind
         self.wait_started_us = self.world.clock.now_us
         self.party.wait_started(wait)
-        if wait.kind == "yield" or (wait.kind != "time" and callable(wait.done) and wait.done()):
-            self.wake()
+        over = wait.kind == "yield" or (wait.kind != "time" and callable(wait.done) and wait.done())
+        if over or (wait.kind == "time" and not wait.wait_type and round((wait.until_s or 0.0) * 1e6) <= self.wait_started_us):
+            self.wake()  # takes no time: others get a turn
         elif wait.until_s is not None:
             due_us = max(round(wait.until_s * 1e6), self.wait_started_us)
             if wait.detail.get("rush"):

@@ -19,7 +19,7 @@ from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.messages_table import MESSAGES
 
 TEXT = nvarchar()
-STEPS_A_TURN = 256  # statements of a loop before other sessions get a turn
+ROUNDS_A_TURN = 100  # rounds of a loop before other sessions get a turn
 # Accepted and kept without effect: the twin's answers do not depend on them. Named on the page of what the twin knows.
 
 
@@ -50,12 +50,14 @@ class ControlMixin(SetMixin, TransactionMixin):
 
     def _while(self, s: st.While) -> Effects[Any]:
         self.interpreter.loop_depth += 1
+        rounds = 0
         try:
             while (yield from self.test(s, s.condition)):
                 self.runtime.moment = None
                 self.session.row_count = 0
                 self.interpreter.step()
-                if self.interpreter.steps % STEPS_A_TURN < 2:
+                rounds += 1
+                if rounds % ROUNDS_A_TURN == 0:
                     yield Wait("time", self.runtime.host.now_s())  # takes no time: others get a turn, an attention gets through
                 signal = yield from self.run_statement(s.body)
                 if signal is None or signal[0] == "continue":
