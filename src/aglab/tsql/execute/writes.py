@@ -181,7 +181,7 @@ def duplicate_error(table: Table, index: Index, row: Row) -> Exception:
 
 
 def _shown(value: Any) -> str:
-    from aglab.tsql.convert import variant_text
+    from aglab.tsql.writers import variant_text
 
     return variant_text(value).rstrip(" ")
 

@@ -6,12 +6,12 @@ import uuid
 from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, MAX, SqlType, nvarchar, varchar
-from aglab.tsql.convert import writer
 from aglab.tsql.functions.registry import NARROW, TEXT, builder, prepare, simple
 from aglab.tsql.messages import error
 from aglab.tsql.query.conditions import like_pattern
 from aglab.tsql.query.scope import Expr
 from aglab.tsql.types import STRINGS
+from aglab.tsql.writers import writer
 
 simple("UPPER", "s", "s0")(str.upper)
 simple("LOWER", "s", "s0")(str.lower)

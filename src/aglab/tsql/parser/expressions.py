@@ -9,15 +9,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aglab.core.sqltypes import FLOAT as FLOAT_TYPE
-from aglab.core.sqltypes import INT, SqlType
-from aglab.core.sqltypes import MONEY as MONEY_TYPE
+from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast
 from aglab.tsql.lexer import BINARY, DECIMAL, FLOAT, INTEGER, MONEY, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE
-from aglab.tsql.messages import error
-from aglab.tsql.parser.base import ParserBase
+from aglab.tsql.parser.conditions import ConditionParser
+from aglab.tsql.parser.literals import literal
 
-COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!<": ">=", "!>": "<="}
 # Functions that are written without parentheses, and reserved words that are function names.
 NILADIC = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER", "CURRENT_DATE"})
 FUNCTION_WORDS = frozenset(
@@ -25,7 +22,7 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-class ExpressionParser(ParserBase):
+class ExpressionParser(ConditionParser):
     """Reads expressions."""
 
     if TYPE_CHECKING:
@@ -39,108 +36,7 @@ class ExpressionParser(ParserBase):
             raise self.syntax_error()
         return node
 
-    def condition(self) -> ast.Node:
-        """A condition; error 4145 when it is a value."""
-        self.enter()
-        node = self._or()
-        self.leave()
-        if not isinstance(node, ast.Condition):
-            token = self.token if self.token.kind != 11 else self.tokens[max(self.position - 1, 0)]
-            raise error(4145, token.value, line=token.line)
-        return node
-
     # --- conditions ---------------------------------------------------------------------------------------------------------
-
-    def _or(self) -> ast.Node:
-        left = self._and()
-        while self.at("OR") and isinstance(left, ast.Condition):
-            line = self.advance().line
-            left = ast.Logical(line, "OR", left, self._need_condition(self._and()))
-        return left
-
-    def _and(self) -> ast.Node:
-        left = self._not()
-        while self.at("AND") and isinstance(left, ast.Condition):
-            line = self.advance().line
-            left = ast.Logical(line, "AND", left, self._need_condition(self._not()))
-        return left
-
-    def _not(self) -> ast.Node:
-        if self.at("NOT"):
-            self.enter()
-            line = self.advance().line
-            node = ast.Not(line, self._need_condition(self._not()))
-            self.leave()
-            return node
-        return self._predicate()
-
-    def _need_condition(self, node: ast.Node) -> ast.Node:
-        if not isinstance(node, ast.Condition):
-            token = self.token if self.token.kind != 11 else self.tokens[max(self.position - 1, 0)]
-            raise error(4145, token.value, line=token.line)
-        return node
-
-    def _predicate(self) -> ast.Node:
-        line = self.token.line
-        if self.at("EXISTS") and self.peek().upper == "(":
-            self.advance()
-            self.advance()
-            query = self.query()
-            self.expect(")")
-            return ast.Exists(line, query)
-        if self.at("UPDATE") and self.peek().upper == "(":
-            self.advance()
-            self.advance()
-            column = self.name()
-            self.expect(")")
-            return ast.UpdatePredicate(line, column)
-        left = self._additive()
-        if isinstance(left, ast.Condition):
-            return left
-        if self.token.kind == OPERATOR and self.token.value in COMPARISONS:
-            op = COMPARISONS[self.advance().value]
-            if self.at("ALL", "ANY", "SOME"):
-                every = self.advance().upper == "ALL"
-                self.expect("(")
-                query = self.query()
-                self.expect(")")
-                return ast.Quantified(line, op, left, every, query)
-            return ast.Compare(line, op, left, self.expression())
-        negated = False
-        if self.at("IS"):
-            self.advance()
-            negated = self.accept("NOT")
-            if self.accept("DISTINCT"):
-                self.expect("FROM")
-                return ast.Distinct(line, left, self.expression(), negated)
-            self.expect("NULL")
-            return ast.IsNull(line, left, negated)
-        if self.at("NOT") and self.peek().upper in ("IN", "BETWEEN", "LIKE"):
-            self.advance()
-            negated = True
-        if self.accept("IN"):
-            return self._in(line, left, negated)
-        if self.accept("BETWEEN"):
-            low = self.expression()
-            self.expect("AND")
-            return ast.Between(line, left, low, self.expression(), negated)
-        if self.accept("LIKE"):
-            pattern = self.expression()
-            escape = self.expression() if self.accept("ESCAPE") else None
-            return ast.Like(line, left, pattern, escape, negated)
-        return left
-
-    def _in(self, line: int, left: ast.Node, negated: bool) -> ast.Node:
-        self.expect("(")
-        if self.at("SELECT", "WITH"):
-            query = self.query()
-            self.expect(")")
-            return ast.In(line, left, None, query, negated)
-        items = [self.expression()]
-        while self.accept(","):
-            items.append(self.expression())
-        self.expect(")")
-        return ast.In(line, left, items, None, negated)
 
     # --- values -------------------------------------------------------------------------------------------------------------
 
@@ -429,43 +325,3 @@ class ExpressionParser(ParserBase):
             raise self.syntax_error()
         self.expect("}")
         return node
-
-
-def literal(kind: int, text: str, line: int) -> ast.Literal:
-    """The value and type of a constant. Source: "Constants (Transact-SQL)"."""
-    if kind == INTEGER:
-        value = int(text)
-        if value <= 2147483647:
-            return ast.Literal(line, value, INT)
-        digits = len(text.lstrip("0"))
-        if digits > 38:
-            raise error(1007, text, line=line)
-        return ast.Literal(line, Decimal(value), SqlType("numeric", precision=digits, scale=0))
-    if kind == DECIMAL:
-        whole, _, fraction = text.partition(".")
-        digits = len(whole.lstrip("0")) + len(fraction)
-        if digits > 38:
-            raise error(8115, "expression", "numeric", line=line)
-        return ast.Literal(
-            line,
-            Decimal(text if not text.endswith(".") else text[:-1]),
-            SqlType("numeric", precision=max(digits, 1), scale=len(fraction)),
-        )
-    if kind == FLOAT:
-        mantissa = text if text[-1] not in "eE+-" else text.rstrip("+-") + "0"
-        value_float = float(mantissa)
-        if value_float in (float("inf"), float("-inf")):
-            raise error(232, "float", text, line=line)
-        return ast.Literal(line, value_float, FLOAT_TYPE)
-    if kind == MONEY:
-        return ast.Literal(line, Decimal(text[1:] or "0").quantize(Decimal("0.0001")), MONEY_TYPE)
-    if kind == BINARY:
-        digits_text = text[2:]
-        if len(digits_text) % 2:
-            digits_text = "0" + digits_text
-        data = bytes.fromhex(digits_text)
-        return ast.Literal(line, data, SqlType("varbinary", length=len(data) or 1))
-    length = len(text) or 1
-    if kind == NATIONAL:
-        return ast.Literal(line, text, SqlType("nvarchar", length=length if length <= 4000 else -1))
-    return ast.Literal(line, text, SqlType("varchar", length=length if length <= 8000 else -1))

@@ -10,9 +10,10 @@ from typing import Any
 
 from aglab.core.sqltypes import BIGINT, FLOAT, INT, SqlType
 from aglab.tsql import ast
-from aglab.tsql.convert import quantize, to_decimal
+from aglab.tsql.convert import to_decimal
 from aglab.tsql.messages import error
 from aglab.tsql.query.scope import Expr, Function
+from aglab.tsql.rounding import quantize
 from aglab.tsql.store.table import comparable
 from aglab.tsql.types import CONTEXT, INTEGER_LIMITS, NUMBERS, average_type, sum_type
 

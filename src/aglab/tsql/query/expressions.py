@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import INT, SqlType
 from aglab.tsql import ast
-from aglab.tsql.convert import converter, days_to_datetime, lenient, quantize, to_decimal
+from aglab.tsql.convert import converter, lenient
 from aglab.tsql.messages import TsqlError, error, not_implemented
 from aglab.tsql.query.conditions import ConditionCompiler
-from aglab.tsql.query.scope import NO_REFS, CompileContext, Expr, Function, Scope
-from aglab.tsql.types import CONTEXT, DATES, EXACTS, FLOATS, INTEGER_LIMITS, INTEGERS, STRINGS, arithmetic, common
+from aglab.tsql.query.operators import binary_function, convert_expr, literal_digits
+from aglab.tsql.query.scope import CompileContext, Expr, Scope
+from aglab.tsql.types import INTEGERS, STRINGS, arithmetic, common
 
 if TYPE_CHECKING:
     from aglab.tsql.query.planner import Planner
@@ -57,21 +57,7 @@ class ExpressionCompiler(ConditionCompiler):
         """Compile a value and bring it to a type."""
         return self.convert(self.value(node), target, explicit=explicit)
 
-    @staticmethod
-    def convert(expr: Expr, target: SqlType, style: int | None = None, explicit: bool = False) -> Expr:
-        """An expression brought to a type."""
-        change = converter(expr.type, target, style, explicit)
-        if change is None:
-            if expr.type == target:
-                return expr
-            return dataclasses.replace(expr, type=target, column=None)
-        fn = expr.fn
-
-        def converted(frame: Any) -> Any:
-            value = fn(frame)
-            return None if value is None else change(value)
-
-        return dataclasses.replace(expr, fn=converted, type=target, column=None, fixed=False)
+    convert = staticmethod(convert_expr)
 
     # --- leaves -------------------------------------------------------------------------------------------------------------
 
@@ -187,7 +173,7 @@ class ExpressionCompiler(ConditionCompiler):
         constant = left.constant and right.constant
         if node.op in "&|^":
             return self._bitwise(node, left, right)
-        left, right = _literal_digits(left, right), _literal_digits(right, left)
+        left, right = literal_digits(left, right), literal_digits(right, left)
         result = arithmetic(node.op, left.type, right.type)
         fn = binary_function(node.op, left, right, result)
         return Expr(
@@ -314,176 +300,3 @@ class ExpressionCompiler(ConditionCompiler):
         from aglab.tsql.functions.registry import compile_call
 
         return compile_call(self, node)
-
-
-def _literal_digits(expr: Expr, other: Expr) -> Expr:
-    """An integer constant beside a decimal counts as many digits as it has, not the ten of int."""
-    if expr.fixed and expr.type == INT and other.type is not None and other.type.name in ("decimal", "numeric"):
-        return dataclasses.replace(expr, type=SqlType("numeric", precision=len(str(abs(expr.fn([])))), scale=0))
-    return expr
-
-
-def binary_function(op: str, left: Expr, right: Expr, result: SqlType) -> Function:
-    """The closure for an arithmetic operator or concatenation."""
-    name = result.name
-    if name in STRINGS:
-        return _concatenate(left, right, result)
-    if name in DATES:
-        return _date_arithmetic(op, left, right)
-    a = ExpressionCompiler.convert(left, _operand_type(left, result)).fn
-    b = ExpressionCompiler.convert(right, _operand_type(right, result)).fn
-    if name in INTEGERS:
-        return _integer(op, a, b, name)
-    if name in FLOATS:
-        return _floating(op, a, b)
-    if name in ("binary", "varbinary"):
-        return lambda frame: None if (x := a(frame)) is None or (y := b(frame)) is None else x + y
-    precision, scale = (19, 4) if name == "money" else (10, 4) if name == "smallmoney" else (result.precision, result.scale)
-    return _exact(op, a, b, precision, scale, "money" if name in ("money", "smallmoney") else "numeric")
-
-
-def _operand_type(expr: Expr, result: SqlType) -> SqlType:
-    if expr.type is None:
-        return result
-    if result.name in ("decimal", "numeric") and (expr.type.name in EXACTS or expr.type.name in INTEGERS):
-        return expr.type
-    if result.name in ("decimal", "numeric") and expr.type.name in STRINGS:
-        return SqlType("numeric", precision=38, scale=result.scale)
-    return result
-
-
-def _integer(op: str, a: Function, b: Function, name: str) -> Function:
-    low, high = INTEGER_LIMITS[name] if name != "bit" else (0, 1)
-
-    def plus(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        z = x + y
-        if low <= z <= high:
-            return z
-        raise error(8115, "expression", name)
-
-    def minus(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        z = x - y
-        if low <= z <= high:
-            return z
-        raise error(8115, "expression", name)
-
-    def times(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        z = x * y
-        if low <= z <= high:
-            return z
-        raise error(8115, "expression", name)
-
-    def divide(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        if y == 0:
-            raise error(8134)
-        z = abs(x) // abs(y)
-        z = z if (x < 0) == (y < 0) else -z
-        if low <= z <= high:
-            return z
-        raise error(8115, "expression", name)
-
-    def modulo(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        if y == 0:
-            raise error(8134)
-        z = abs(x) % abs(y)
-        return z if x >= 0 else -z
-
-    return {"+": plus, "-": minus, "*": times, "/": divide, "%": modulo}[op]
-
-
-def _floating(op: str, a: Function, b: Function) -> Function:
-    def run(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        if op == "/":
-            if y == 0:
-                raise error(8134)
-            z = x / y
-        else:
-            z = x + y if op == "+" else x - y if op == "-" else x * y
-        if z in (float("inf"), float("-inf")) or z != z:
-            raise error(8115, "expression", "float")
-        return z
-
-    return run
-
-
-def _exact(op: str, a: Function, b: Function, precision: int, scale: int, name: str) -> Function:
-    def run(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        x = x if isinstance(x, Decimal) else Decimal(int(x))
-        y = y if isinstance(y, Decimal) else Decimal(int(y))
-        if op == "+":
-            z = CONTEXT.add(x, y)
-        elif op == "-":
-            z = CONTEXT.subtract(x, y)
-        elif op == "*":
-            z = CONTEXT.multiply(x, y)
-        elif y == 0:
-            raise error(8134)
-        elif op == "/":
-            z = CONTEXT.divide(x, y)
-            if name != "money":  # division truncates to the result's scale
-                z = z.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_DOWN, context=CONTEXT) if z.adjusted() < 40 else z
-        else:
-            z = CONTEXT.remainder(x, y)
-        return to_decimal(z, precision, scale, "expression" if name == "money" else "numeric", name)
-
-    return run
-
-
-def _concatenate(left: Expr, right: Expr, result: SqlType) -> Function:
-    a = ExpressionCompiler.convert(left, SqlType(left.type.name, left.type.length) if left.type else result).fn
-    b = ExpressionCompiler.convert(right, SqlType(right.type.name, right.type.length) if right.type else result).fn
-    limit = result.length
-
-    def run(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        text = x + y
-        return text if limit < 0 or len(text) <= limit else text[:limit]
-
-    return run
-
-
-def _date_arithmetic(op: str, left: Expr, right: Expr) -> Function:
-    target = SqlType("datetime")
-    a = ExpressionCompiler.convert(left, target, explicit=True).fn
-    b = ExpressionCompiler.convert(right, target, explicit=True).fn
-    base = datetime.datetime(1900, 1, 1)
-
-    def run(frame: Any) -> Any:
-        x, y = a(frame), b(frame)
-        if x is None or y is None:
-            return None
-        try:
-            moment = x + (y - base) if op == "+" else base + (x - y)
-        except OverflowError:
-            raise error(517, "datetime") from None
-        if not 1753 <= moment.year <= 9999:
-            raise error(517, "datetime")
-        return moment
-
-    return run
-
-
-_ = (NO_REFS, days_to_datetime, quantize)

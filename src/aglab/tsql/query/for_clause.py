@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from aglab.core.sqltypes import nvarchar
-from aglab.tsql.convert import writer
 from aglab.tsql.messages import not_implemented
 from aglab.tsql.query.scope import OutColumn
+from aglab.tsql.writers import writer
 
 if TYPE_CHECKING:
     from aglab.tsql.query.planner import Plan

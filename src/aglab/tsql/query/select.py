@@ -13,9 +13,10 @@ from aglab.tsql.messages import error
 from aglab.tsql.query import windows
 from aglab.tsql.query.aggregates import is_aggregate
 from aglab.tsql.query.binder import Binder
-from aglab.tsql.query.expressions import ExpressionCompiler, binary_function
+from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.grouping import GroupReducer
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
+from aglab.tsql.query.operators import binary_function
 from aglab.tsql.query.scope import Expr, Frame, Function, Grouping, OutColumn, Scope
 from aglab.tsql.query.sources import Filter, Nothing, Rows, RowSource, TableScan
 from aglab.tsql.runtime import LockNeeded

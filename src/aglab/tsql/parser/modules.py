@@ -1,0 +1,146 @@
+"""CREATE and ALTER PROCEDURE, FUNCTION, VIEW."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aglab.tsql import ast_statements as st
+from aglab.tsql.lexer import END, VARIABLE
+from aglab.tsql.messages import not_implemented
+from aglab.tsql.parser.tables import TableParser
+
+
+class ModuleParser(TableParser):
+    """CREATE and ALTER PROCEDURE, FUNCTION, VIEW."""
+
+    if TYPE_CHECKING:
+
+        def statements_until(self, *words: str) -> list[st.Statement]: ...
+        def statement(self) -> st.Statement: ...
+
+    def _module(self, line: int, action: str, start: int) -> st.Statement:
+        kind = self.advance().upper
+        kind = "PROCEDURE" if kind == "PROC" else kind
+        name = self.multipart()
+        if kind == "TRIGGER":
+            raise not_implemented("triggers (CREATE TRIGGER)", line)
+        module = st.CreateModule(line, kind, action, name, [], [])
+        if kind == "VIEW":
+            self._view(module)
+        else:
+            self._parameters(module)
+            if kind == "FUNCTION":
+                self._function(module)
+            else:
+                self._module_options(module)
+                if self.at("FOR"):
+                    self.advance()
+                    self.expect("REPLICATION")
+                self.expect("AS")
+                module.body = self._body_to_end(module)
+        module.text = self.text[start:].rstrip()
+        return module
+
+    def _parameters(self, module: st.CreateModule) -> None:
+        parenthesis = self.accept("(")
+        while self.token.kind == VARIABLE:
+            line = self.token.line
+            name = self.variable()
+            self.accept("AS")
+            if (
+                self.is_name()
+                and self.token.value.lower() not in ("sys",)
+                and self.peek().value == "."
+                and module.kind == "PROCEDURE"
+            ):
+                raise not_implemented("table-valued parameters", line)
+            parameter = st.Parameter(line, name, self.data_type(len(module.parameters) + 1))
+            self.accept("VARYING")
+            if self.at("NOT") and self.peek().upper == "NULL":
+                self.advance()
+                self.advance()
+            else:
+                self.accept("NULL")
+            if self.accept("="):
+                parameter.default = self._argument_value()
+            while self.at("OUTPUT", "OUT", "READONLY"):
+                word = self.advance().upper
+                parameter.output = parameter.output or word != "READONLY"
+            module.parameters.append(parameter)
+            if not self.accept(","):
+                break
+        if parenthesis:
+            self.expect(")")
+
+    def _module_options(self, module: st.CreateModule) -> None:
+        if not self.accept("WITH"):
+            return
+        while True:
+            words = [self.any_word()]
+            if words[0] in ("EXECUTE", "EXEC"):
+                self.expect("AS")
+                if self.token.kind in (3, 4):
+                    self.advance()
+                else:
+                    self.any_word()
+            elif words[0] == "RETURNS" or words[0] == "CALLED":
+                while not self.at("INPUT"):
+                    self.any_word()
+                self.advance()
+            module.options.add(words[0])
+            if not self.accept(","):
+                return
+
+    def _function(self, module: st.CreateModule) -> None:
+        self.expect("RETURNS")
+        if self.token.kind == VARIABLE:
+            name = self.variable()
+            self.expect("TABLE")
+            columns, _ = self.table_elements()
+            module.returns_table = (name, columns)
+        elif self.accept("TABLE"):
+            self._module_options(module)
+            self.accept("AS")
+            self.expect("RETURN")
+            parenthesis = self.accept("(")
+            module.returns_query = self.query(nested=True)
+            if parenthesis:
+                self.expect(")")
+            return
+        else:
+            module.returns = self.data_type()
+        self._module_options(module)
+        self.accept("AS")
+        module.body = self._body_to_end(module)
+
+    def _view(self, module: st.CreateModule) -> None:
+        if self.at("("):
+            module.columns = self.name_list()
+        self._module_options(module)
+        self.expect("AS")
+        module.returns_query = self.query(nested=True)
+        if self.at("WITH") and self.peek().upper == "CHECK":
+            self.advance()
+            self.advance()
+            self.expect("OPTION")
+
+    def _body_to_end(self, module: st.CreateModule) -> list[st.Statement]:
+        if self.at("EXTERNAL"):
+            raise not_implemented("CLR modules (EXTERNAL NAME)", self.token.line)
+        if self.at("BEGIN") and self.peek().upper == "ATOMIC":
+            self.advance()
+            self.advance()
+            module.atomic = True
+            self.expect("WITH")
+            self.option_list()
+            body = self.statements_until("END")
+            self.expect("END")
+            return body
+        body = []
+        while self.token.kind != END:
+            if self.accept(";"):
+                continue
+            body.append(self.statement())
+        if not body and module.kind == "FUNCTION":
+            raise self.syntax_error()
+        return body
