@@ -169,3 +169,20 @@ def test_the_source_assumes_no_posix():
     )
     for path in (ROOT / "src").rglob("*.py"):
         assert not banned.search(path.read_text(encoding="utf-8")), path
+
+
+def test_the_lock_installs_on_debian_12(project):
+    """Debian 12 has Python 3.11.2: no version in the lock may ask for a later one."""
+    metadata = pytest.importorskip("importlib.metadata")
+    specifiers = pytest.importorskip("packaging.specifiers")
+    too_new = []
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
+        name, _, version = line.partition(";")[0].strip().partition("==")
+        try:
+            found = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        asked = found.metadata["Requires-Python"]
+        if found.version == version and asked and "3.11.2" not in specifiers.SpecifierSet(asked):
+            too_new.append(f"{name} {version} asks for Python {asked}")
+    assert too_new == []
