@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 
 from aglab.ag.effects import Effect, LogLine, RoleChanged, SessionEvent
 from aglab.ag.ledger import Ledger
@@ -14,6 +15,7 @@ NAMESPACE = uuid.UUID("5f3c1e0a-7a52-4d57-9a44-1f3a6f8d2b10")
 _NORMAL = {Role.PRIMARY: "PRIMARY_NORMAL", Role.SECONDARY: "SECONDARY_NORMAL", Role.RESOLVING: "RESOLVING_NORMAL"}
 
 
+@lru_cache(maxsize=4096)
 def identifier(*parts: str) -> uuid.UUID:
     """A GUID that follows from names, so that two runs print the same."""
     return uuid.uuid5(NAMESPACE, "/".join(parts))
