@@ -39,6 +39,7 @@ look() {
       if [ -z "${AGLAB_CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/null 2>&1 \
         && ! command -v google-chrome >/dev/null 2>&1; then missing="$missing chromium"; fi
       command -v tsql >/dev/null 2>&1 || missing="$missing freetds-bin"
+      ls /usr/lib/*/odbc/libtdsodbc.so >/dev/null 2>&1 || missing="$missing tdsodbc"
     fi
   fi
   missing=${missing# }
