@@ -147,6 +147,7 @@ def opened(monkeypatch):
     def make(*steps, refuses=None):
         module = FakeModule(steps, refuses)
         monkeypatch.setattr(driver, "_module", lambda: module)
+        monkeypatch.setattr(driver, "_probe", lambda target: None)
         return driver.Connection("127.0.0.1", 1433, "sa", "x", node="sql1"), module.cursor_made
 
     return make
@@ -233,6 +234,13 @@ def test_a_refused_login_says_why(opened, error, kind, words):
         opened(refuses=error)
     with pytest.raises(ZeroDivisionError):
         opened(refuses=ZeroDivisionError())
+
+
+def test_a_silent_loopback_port_is_found_at_once():
+    """Nobody listens: said without waiting for the driver; other hosts are left to the driver."""
+    with pytest.raises(MissingError, match=r"node sql1 does not answer at 127\.0\.0\.1,1 "):
+        driver._probe(Target("sql1", "127.0.0.1,1"))
+    driver._probe(Target("sql1", "server.example,1"))
 
 
 def test_missing_libraries_are_named(monkeypatch, opened):

@@ -11,6 +11,7 @@ import ctypes
 import html
 import os
 import re
+import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 DRIVERS = ("mssql-python", "pyodbc")
 LOGIN_TIMEOUT_S = 15
+PROBE_S_MAX = 5.0
 # a state or a layer that drivers put before the server's words: [42S02] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]
 _PREFIX = re.compile(r"^(?:\[(?:[0-9A-Z]{5}|Microsoft|unixODBC|FreeTDS|SQL Server|ODBC [^\]]*|Driver Manager|DBNETLIB)\]\s*)+")
 _NUMBER = re.compile(r"\((-?\d+)\)")
@@ -227,8 +229,23 @@ class Connection:
         self.close()
 
 
+def _probe(target: Target) -> None:
+    """Ask a loopback port whether anybody listens: the drivers take fifteen seconds to find out."""
+    host, _, port = target.server.partition(",")
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        return
+    try:
+        socket.create_connection((host, int(port or 1433)), timeout=PROBE_S_MAX).close()
+    except OSError as error:
+        raise MissingError(
+            f"node {target.name} does not answer at {target.server} ({error.strerror or error})",
+            "aglab status shows what runs; aglab up starts it",
+        ) from error
+
+
 def _open(target: Target) -> Any:
     module = _module()
+    _probe(target)
     try:
         if module.__name__ == "pyodbc":
             return module.connect(_pyodbc_string(target, module.drivers()), autocommit=True, timeout=LOGIN_TIMEOUT_S)
