@@ -17,7 +17,7 @@ from aglab.engine import Flow
 from aglab.published import calibrate, compare, demo, published, roles, score, tables
 from aglab.published.demo import arms, cost_row
 from aglab.published.experiments import EXPERIMENTS, READINGS, Reading, run_experiment, twin_value
-from aglab.published.rows import ROLES, comparison_row, figures, fitted_constants, medians
+from aglab.published.rows import ROLE_FILES, ROLES, comparison_row, figures, fitted_constants, medians
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -54,8 +54,10 @@ def test_every_role_is_one_of_four_and_every_residual_says_why():
     frame = roles()
     assert set(frame["role"]) <= set(ROLES)
     assert (frame.loc[frame["role"] == "residual", "reason"] != "").all()
-    with bundle_path("data", "published", "roles.csv").open(encoding="utf-8") as file:
-        ids = [row["id"] for row in csv.DictReader(file)]
+    ids = []
+    for name in ROLE_FILES:
+        with bundle_path("data", "published", name).open(encoding="utf-8") as file:
+            ids += [row["id"] for row in csv.DictReader(file)]
     assert len(ids) == len(set(ids)) and set(ids) <= set(figures().index)
 
 
@@ -182,8 +184,9 @@ def test_errors_are_signed_and_zero_is_no_divisor():
 
 def test_no_output_is_stored_and_replayed():
     """Every fitted or predicted number moves when the machine does."""
-    before = score(more={"noise": 0})["rows"]
-    after = {row["id"]: row["twin"] for row in score(more={"noise": 0, "cpu_us": 500, "log_write_us": 200, "ssds": 4})["rows"]}
+    before = score("000", more={"noise": 0})["rows"]
+    changed = {"noise": 0, "cpu_us": 500, "log_write_us": 200, "ssds": 4}
+    after = {row["id"]: row["twin"] for row in score("000", more=changed)["rows"]}
     still = [row["id"] for row in before if row["twin"] == after[row["id"]] and "ckpt" not in row["id"]]
     assert set(still) <= {"hpe380-k-pages", "hpe380-f10-sec-redone", "hpe380-f10-sec-tps", "hpe380-f10-sec-recovery-queue"}
 

@@ -23,6 +23,14 @@ _RAID_RULE = {  # level -> (fewest devices, multiple of, remedy)
 }
 
 
+def raid_error(raid: str, devices: int) -> UsageError | None:
+    """Why a RAID level cannot be built of so many devices, or None when it can."""
+    fewest, multiple, remedy = _RAID_RULE[raid]
+    if devices < fewest or devices % multiple or (raid == "1" and devices != 2):
+        return UsageError(f"RAID {raid} of {devices} devices is not possible (devices={devices})", remedy)
+    return None
+
+
 @dataclass(frozen=True)
 class Cpu:
     """Processors. One *core* of work is one core-second per second at the reference speed."""
@@ -97,10 +105,9 @@ class Volume:
     def __post_init__(self) -> None:
         object.__setattr__(self, "raid", str(self.raid))
         check(self, "volume")
-        fewest, multiple, remedy = _RAID_RULE[self.raid]
-        wrong = self.devices < fewest or self.devices % multiple or (self.raid == "1" and self.devices != 2)
-        if wrong:
-            raise UsageError(f"RAID {self.raid} of {self.devices} devices is not possible (devices={self.devices})", remedy)
+        problem = raid_error(self.raid, self.devices)
+        if problem is not None:
+            raise problem
 
     @property
     def write_penalty(self) -> float:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from aglab.core.counters import BY_KEY
 from aglab.engine import Flow
+from aglab.published import experiments_storage
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -117,6 +118,10 @@ _SUMS = {  # rows that add up two others
 }
 
 
+COMPUTED: dict[str, Callable[[], float]] = {**experiments_storage.COMPUTED}
+"""Rows that a mechanism answers without a run: an array, a backup, a log on persistent memory."""
+
+
 def run_experiment(name: str, more: Mapping[str, object] | None = None, seed: int = 1, seconds: float = RUN_S) -> Run:
     """Run one experiment of :data:`EXPERIMENTS`."""
     return Flow(EXPERIMENTS[name].scenario(more), seed=seed).run(seconds)
@@ -124,6 +129,8 @@ def run_experiment(name: str, more: Mapping[str, object] | None = None, seed: in
 
 def twin_value(row_id: str, stat: str, runs: Mapping[str, Run]) -> float | None:
     """What the twin says for a published row, or None when no experiment gives it."""
+    if row_id in COMPUTED:
+        return COMPUTED[row_id]()
     if row_id == "hpe380-k-pages":
         return EXPERIMENTS["t6-k750"].scenario().settings.k_pages_s
     if row_id in _SUMS:

@@ -24,6 +24,7 @@ PAPERS = {
     "004": "Dell EqualLogic, OLTP",
 }
 ROLES = ("input", "fitted", "predicted", "residual")
+ROLE_FILES = ("roles.csv", "roles_storage.csv")  # availability group; arrays
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",
@@ -44,10 +45,10 @@ _COUNTERS = {  # metric of figures.csv -> name a DBA knows
 
 @functools.cache
 def figures() -> pd.DataFrame:
-    """Every published number with its role (``data/published/figures.csv`` and ``roles.csv``); index ``id``."""
+    """Every published number with its role (``data/published/figures.csv`` and the files of roles); index ``id``."""
     folder = bundle_path("data", "published")
     frame = pd.read_csv(folder / "figures.csv", keep_default_na=False).set_index("id")
-    marks = pd.read_csv(folder / "roles.csv", keep_default_na=False).set_index("id")
+    marks = pd.concat([pd.read_csv(folder / name, keep_default_na=False) for name in ROLE_FILES]).set_index("id")
     frame["value"] = pd.to_numeric(frame["value"])
     frame["paper"] = frame["source"].str[:3]
     frame["table"] = frame["where"].str.replace(r"\s*\(L.*\)$", "", regex=True)
@@ -105,10 +106,16 @@ def published(table: str, paper: str | None = None) -> pd.DataFrame:
 
 
 def comparison_row(row_id: str, row: Any, twin: float | None) -> dict[str, Any]:
-    """One comparison row in the shape that commands and figures share."""
+    """One comparison row in the shape that commands and figures share.
+
+    A published change in percent is a ratio of two conditions: its error is that of the ratio, (100 + twin) beside
+    (100 + published), since -1 % and -2 % differ by a hundredth and not by half.
+    """
     value = float(row["value"])
     error = None
-    if twin is not None and value != 0.0:
+    if twin is not None and row["stat"] == "percent_change":
+        error = round(100.0 * (twin - value) / (100.0 + value), 2)
+    elif twin is not None and value != 0.0:
         error = round(100.0 * (twin - value) / value, 2)
     elif twin is not None and twin == value:
         error = 0.0

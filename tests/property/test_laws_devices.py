@@ -1,0 +1,79 @@
+"""Laws of the devices around the database: arrays of spindles, backups, a log on persistent memory.
+
+``AGLAB_LAW_EXAMPLES`` sets how many random cases each law tries.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aglab.engine.storage import read_latency_ms, sustained
+from aglab.hardware import DiskArray, Spindle
+
+EXAMPLES = settings(
+    max_examples=int(os.environ.get("AGLAB_LAW_EXAMPLES", "40")), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TIGHT = 1e-6
+PS = DiskArray.load("dell-ps6100xv")
+
+
+@st.composite
+def disk_arrays(draw) -> DiskArray:
+    """A random array that every RAID level can be built of."""
+    outer = draw(st.floats(60, 300))
+    spindle = Spindle(
+        rotation_ms=draw(st.floats(3, 12)),
+        seek_min_ms=draw(st.floats(0.1, 1)),
+        seek_span_ms=draw(st.floats(1, 15)),
+        outer_mb_s=outer,
+        inner_mb_s=outer * draw(st.floats(0.4, 1)),
+        capacity_gb=draw(st.floats(70, 4000)),
+    )
+    drives = 2 * draw(st.integers(3, 30))
+    return dataclasses.replace(
+        PS, spindle=spindle, drives=drives, spares=0, cache_gb=draw(st.floats(0, 16)), links=draw(st.sampled_from([1, 4, 40]))
+    )
+
+
+@EXAMPLES
+@given(disk_arrays(), st.floats(0, 1), st.floats(0.05, 1))
+def test_law_10_larger_requests_mean_fewer_but_more_bytes(array, reads, fill):
+    """IOPS never rise and MB/s never fall with the size of a request."""
+    found = [sustained(array, kb, reads, fill, 200) for kb in (4, 8, 16, 32, 64)]
+    assert all(b.iops <= a.iops * (1 + TIGHT) for a, b in itertools.pairwise(found))
+    assert all(b.mb_s >= a.mb_s * (1 - TIGHT) for a, b in itertools.pairwise(found))
+
+
+@EXAMPLES
+@given(disk_arrays(), st.floats(0, 1), st.floats(0.05, 1))
+def test_law_10_raid_levels_keep_their_order(array, reads, fill):
+    """At one fill and a mixed load RAID 10 sustains no less than 50, and 50 no less than 6; nobody beats RAID 0."""
+    found = [sustained(dataclasses.replace(array, raid=level), 8, reads, fill, 200).iops for level in ("0", "10", "50", "6")]
+    assert all(a >= b * (1 - TIGHT) for a, b in itertools.pairwise(found))
+
+
+@EXAMPLES
+@given(disk_arrays(), st.floats(0.1, 1), st.floats(0.05, 1))
+def test_law_10_latency_is_convex_in_load(array, reads, fill):
+    """Each further step of load costs at least as much latency as the one before."""
+    top = sustained(array, 8, reads, fill, 200).iops * 0.9
+    points = [read_latency_ms(array, 8, reads, fill, top * step / 8) for step in range(9)]
+    steps = [b - a for a, b in itertools.pairwise(points) if b < float("inf")]
+    assert all(step >= 0 for step in steps)
+    assert all(b >= a * (1 - TIGHT) for a, b in itertools.pairwise(steps))
+
+
+@EXAMPLES
+@given(disk_arrays(), st.floats(0, 1), st.floats(0.05, 0.9), st.integers(2, 6))
+def test_law_8_arrays_scale(array, reads, fill, count):
+    """Arrays filled alike scale exactly; more than that only where the same data leaves each of them emptier."""
+    one = sustained(array, 8, reads, fill, 200)
+    alike = sustained(array, 8, reads, fill, 200, arrays=count)
+    spread = sustained(array, 8, reads, fill, 200, arrays=count, spread=True)
+    assert abs(alike.iops - count * one.iops) <= TIGHT * alike.iops
+    assert spread.iops >= alike.iops * (1 - TIGHT)
