@@ -30,12 +30,12 @@ define(
     low_water_mark_for_ghosts bigint, secondary_lag_seconds bigint, quorum_commit_lsn numeric(25,0), quorum_commit_time datetime"""
 )
 define(
-    """sys.dm_hadr_availability_replica_states: replica_id uniqueidentifier!, group_id uniqueidentifier!, is_local bit!, role tinyint,
-    role_desc nvarchar(60), operational_state tinyint, operational_state_desc nvarchar(60), connected_state tinyint,
-    connected_state_desc nvarchar(60), recovery_health tinyint, recovery_health_desc nvarchar(60), synchronization_health tinyint,
-    synchronization_health_desc nvarchar(60), last_connect_error_number int, last_connect_error_description nvarchar(1024),
-    last_connect_error_timestamp datetime, write_lease_remaining_ticks bigint, current_configuration_commit_start_time_utc datetime,
-    is_internal bit"""
+    """sys.dm_hadr_availability_replica_states: replica_id uniqueidentifier!, group_id uniqueidentifier!, is_local bit!, role
+    tinyint, role_desc nvarchar(60), operational_state tinyint, operational_state_desc nvarchar(60), recovery_health
+    tinyint, recovery_health_desc nvarchar(60), synchronization_health tinyint, synchronization_health_desc nvarchar(60),
+    connected_state tinyint, connected_state_desc nvarchar(60), last_connect_error_number int,
+    last_connect_error_description nvarchar(1024), last_connect_error_timestamp datetime, write_lease_remaining_ticks
+    bigint, current_configuration_commit_start_time_utc datetime, is_internal bit"""
 )
 define(
     """sys.dm_hadr_availability_group_states: group_id uniqueidentifier!, primary_replica nvarchar(128), primary_recovery_health tinyint,
