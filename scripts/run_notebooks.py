@@ -27,7 +27,9 @@ def refresh(path: Path) -> None:
             cell.outputs, cell.execution_count = [], None
     with tempfile.TemporaryDirectory() as home:
         os.environ["AGLAB_HOME"] = home  # a learner's own predictions must not end up in the book
-        client = NotebookClient(notebook, timeout=CELL_S, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
+        client = NotebookClient(
+            notebook, timeout=CELL_S, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+        )
         client.execute()
     notebook.metadata = nbformat.from_dict(
         {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}

@@ -276,6 +276,7 @@ def samples(count=3, every=1.0):
             (sample, "SQLServer:Resource Pool Stats", "CPU usage %", "default", 30, 537003264),
             (sample, "SQLServer:Resource Pool Stats", "CPU usage %", "internal", 20, 537003264),
             (sample, "SQLServer:Resource Pool Stats", "CPU usage % base", "default", 100, 1073939712),
+            (sample, "SQLServer:Workload Group Stats", "CPU usage %", "default", 30, 537003264),
         ]
         at = pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=sample * every)
         files_rows += [

@@ -98,8 +98,9 @@ def _elapsed(stats: pd.DataFrame, count: int, every_s: float) -> np.ndarray:
 
 def _cpu(counters: pd.DataFrame, count: int) -> np.ndarray | None:
     """% of processor time, all resource pools together; each sample is a ratio to its base."""
-    used = counters[counters["counter_name"] == _CPU].groupby("sample")["cntr_value"].sum()
-    base = counters[counters["counter_name"] == _CPU + " base"].groupby("sample")["cntr_value"].max()
+    pools = counters[counters["object_name"].str.endswith("Resource Pool Stats")]  # Workload Group Stats repeat them
+    used = pools[pools["counter_name"] == _CPU].groupby("sample")["cntr_value"].sum()
+    base = pools[pools["counter_name"] == _CPU + " base"].groupby("sample")["cntr_value"].max()
     if len(used) != count + 1 or len(base) != count + 1:
         return None
     return (100.0 * used / base.where(base > 0)).to_numpy(dtype=float)[1:]
