@@ -12,8 +12,10 @@ import os
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aglab.engine.backup import BackupOptions, Busy, backup_rate, restore_rate
 from aglab.engine.storage import read_latency_ms, sustained
-from aglab.hardware import DiskArray, Spindle
+from aglab.hardware import DiskArray, Profile, Spindle
+from aglab.scenario import Scenario
 
 EXAMPLES = settings(
     max_examples=int(os.environ.get("AGLAB_LAW_EXAMPLES", "40")), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -77,3 +79,54 @@ def test_law_8_arrays_scale(array, reads, fill, count):
     spread = sustained(array, 8, reads, fill, 200, arrays=count, spread=True)
     assert abs(alike.iops - count * one.iops) <= TIGHT * alike.iops
     assert spread.iops >= alike.iops * (1 - TIGHT)
+
+
+@st.composite
+def backups(draw) -> tuple[Profile, BackupOptions, float, Busy]:
+    """A random machine, WITH clause, target and load."""
+    base = Scenario.default(replicas=1).with_settings(
+        {
+            "cores": draw(st.sampled_from([2, 8, 32, 128])),
+            "threads_per_core": draw(st.sampled_from([1, 2])),
+            "ghz": draw(st.floats(1.5, 4.5)),
+            "hardware.data.read_mb_s": draw(st.floats(50, 5000)),
+        }
+    )
+    options = BackupOptions(
+        devices=draw(st.integers(1, 16)),
+        maxtransfersize=65536 * draw(st.sampled_from([0, 1, 4, 16, 64])),
+        buffercount=draw(st.sampled_from([0, 1, 7, 50, 500])),
+        compression=draw(st.booleans()),
+        checksum=draw(st.booleans()),
+    )
+    busy = Busy(cpu=draw(st.floats(0, 0.95)), data=draw(st.floats(0, 0.9)))
+    return base.profile, options, draw(st.sampled_from([0.0, 50.0, 400.0, 5000.0])), busy
+
+
+@EXAMPLES
+@given(backups())
+def test_law_12_a_backup_obeys_each_limit(case):
+    """The rate is at most what is read, compressed, buffered and written."""
+    profile, options, target, busy = case
+    job = backup_rate(profile, options, target, busy)
+    assert 0 < job.rate_mb_s == min(job.limits.values()) == job.limits[job.limit]
+    assert job.rate_mb_s <= profile.data.devices * profile.data.read_mb_s * (1 + TIGHT)
+    if target:
+        assert job.device_mb_s <= target * (1 + TIGHT)
+    assert job.cpu_cores <= profile.cpu.cores * profile.cpu.ht_yield * (1 + TIGHT)
+    back = restore_rate(profile, options, target, busy)
+    assert 0 < back.rate_mb_s <= profile.data.write_bytes_s / 1e6 * (1 + TIGHT)
+
+
+@EXAMPLES
+@given(backups())
+def test_law_12_more_never_hurts(case):
+    """More buffers, larger transfers, a faster target, a less busy machine: never slower."""
+    profile, options, target, busy = case
+    rate = backup_rate(profile, options, target, busy).rate_mb_s
+    more = dataclasses.replace(options, buffercount=options.buffers() * 2)
+    larger = dataclasses.replace(options, maxtransfersize=4194304, buffercount=options.buffers())
+    assert backup_rate(profile, more, target, busy).rate_mb_s >= rate * (1 - TIGHT)
+    assert backup_rate(profile, larger, target, busy).rate_mb_s >= rate * (1 - TIGHT)
+    assert backup_rate(profile, options, target * 2, busy).rate_mb_s >= rate * (1 - TIGHT)
+    assert backup_rate(profile, options, target, Busy()).rate_mb_s >= rate * (1 - TIGHT)

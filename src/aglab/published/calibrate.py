@@ -127,11 +127,12 @@ def write(path: Path, found: Mapping[str, tuple[float, float]]) -> None:
                 name, float(f"{found[name][0]:.4g}"), entry.unit, entry.meaning, Tag("fitted", free.tag), entry.low, entry.high
             )
             spread = found[name][1]
-        lines += _entry(entry, spread)
+        lines += constant_lines(entry, spread)
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _entry(entry: Constant, spread: float | None) -> list[str]:
+def constant_lines(entry: Constant, spread: float | None) -> list[str]:
+    """One constant as lines of its file."""
     tag = f"{entry.tag.kind}: {entry.tag.source}" if entry.tag.source else entry.tag.kind
     lines = [
         "",

@@ -13,6 +13,7 @@ from aglab.core.errors import UsageError, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.progress import no_progress
 from aglab.core.quantity import constants
+from aglab.engine.backup import job_constants
 from aglab.published.experiments import EXPERIMENTS, K750, READINGS, run_experiment, twin_value
 from aglab.record import Run
 
@@ -24,7 +25,7 @@ PAPERS = {
     "004": "Dell EqualLogic, OLTP",
 }
 ROLES = ("input", "fitted", "predicted", "residual")
-ROLE_FILES = ("roles.csv", "roles_storage.csv")  # availability group; arrays
+ROLE_FILES = ("roles.csv", "roles_storage.csv", "roles_backup.csv")  # availability group; arrays; jobs
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",
@@ -179,8 +180,13 @@ def compare(run: Run, table: str, condition: str | None = None, paper: str | Non
 
 
 def fitted_constants() -> list[str]:
-    """Names of the constants that were calibrated on published rows."""
+    """Names of the flow model's constants that were calibrated on published rows of the availability group."""
     return [name for name, constant in constants().items() if constant.tag.kind == "fitted"]
+
+
+def all_fitted_constants() -> list[str]:
+    """Names of every fitted constant: those of the flow model, and those of jobs and sockets."""
+    return fitted_constants() + [name for name, constant in job_constants().items() if constant.tag.kind == "fitted"]
 
 
 def medians(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
@@ -219,7 +225,7 @@ def score(
     rows = [row for row in rows_for(frame.index, runs) if row["role"] != "input"]
     return {
         "rows": rows,
-        "fitted_constants": len(fitted_constants()),
+        "fitted_constants": len(all_fitted_constants()),
         "rows_fitted": sum(row["role"] == "fitted" for row in rows),
         "median_abs_error_pct": medians(rows),
     }
