@@ -12,6 +12,7 @@ import os
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from aglab.engine import steady
 from aglab.engine.backup import BackupOptions, Busy, backup_rate, restore_rate
 from aglab.engine.storage import read_latency_ms, sustained
 from aglab.hardware import DiskArray, Profile, Spindle
@@ -130,3 +131,30 @@ def test_law_12_more_never_hurts(case):
     assert backup_rate(profile, larger, target, busy).rate_mb_s >= rate * (1 - TIGHT)
     assert backup_rate(profile, options, target * 2, busy).rate_mb_s >= rate * (1 - TIGHT)
     assert backup_rate(profile, options, target, Busy()).rate_mb_s >= rate * (1 - TIGHT)
+
+
+@EXAMPLES
+@given(
+    st.integers(1, 300),
+    st.floats(20, 2000),
+    st.floats(0, 20000),
+    st.floats(100, 20000),
+    st.sampled_from([4, 16, 64]),
+    st.sampled_from([1, 3]),
+)
+def test_law_9_a_log_in_memory_gains_its_share_and_no_more(users, old_us, think_us, log_bytes, cores, replicas):
+    """Gain >= 0, at most the log's share, and smaller the faster the old device was; concave in what is saved."""
+    base = Scenario.default(replicas=replicas).with_settings(
+        {"users": users, "think_us": think_us, "log_bytes_per_tx": log_bytes, "cores": cores, "log_write_us": old_us}
+    )
+    gains = []
+    for old in (old_us, old_us / 2):
+        before = steady(base.with_settings(log_write_us=old))
+        after = steady(base.with_settings({"log_write_us": old, "tail_of_log_us": 3}))
+        ratio = after.throughput_s / before.throughput_s
+        assert ratio >= 1 - TIGHT
+        assert ratio <= before.response_s / (before.response_s - before.commit_s) * (1 + TIGHT)
+        gains.append(ratio)
+    assert gains[1] <= gains[0] * (1 + TIGHT)
+    rates = [steady(base.with_settings(tail_of_log_us=copy)).throughput_s for copy in (1, 10, 19)]
+    assert rates == sorted(rates, reverse=True)

@@ -25,7 +25,7 @@ PAPERS = {
     "004": "Dell EqualLogic, OLTP",
 }
 ROLES = ("input", "fitted", "predicted", "residual")
-ROLE_FILES = ("roles.csv", "roles_storage.csv", "roles_backup.csv")  # availability group; arrays; jobs
+ROLE_FILES = ("roles.csv", "roles_nvdimm.csv", "roles_storage.csv", "roles_backup.csv")  # by mechanism
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",

@@ -27,6 +27,7 @@ ALIASES: dict[str, str] = {
     "version": "settings.sql_version",
     "log_gb": "settings.log_file_gb",
     "log_backup_every_s": "settings.log_backup_every_s",
+    "tail_of_log_us": "settings.tail_of_log_us",
     "recovery_model": "settings.recovery_model",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",

@@ -48,6 +48,9 @@ class Settings:
     recovery_interval_min: float = number("min", 0, 600, "sp_configure 'recovery interval'; 0 for the default", default=0.0)
     log_file_gb: float = number("GB", 0.01, 1e6, "size of the log file", default=20.0)
     log_backup_every_s: float = number("s", 0, 1e7, "interval of log backups; 0 for none", default=0.0)
+    tail_of_log_us: float = number(
+        "us", 0, 1000, "tail of the log on persistent memory: time to copy a record there; 0 for none", default=0.0
+    )
     recovery_model: str = choice(("FULL", "SIMPLE"), "recovery model of the database", default="FULL")
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
