@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -109,6 +110,17 @@ def test_a_step_shows_its_own_text():
     assert "TARGET_RECOVERY_TIME" in step._repr_html_()
     lab.run_step("02")
     assert lab.cluster.asked == [step.text]
+
+
+def test_a_learners_own_copy_of_a_lab_is_the_one_that_runs(tmp_path, monkeypatch):
+    """An edited step in the folder beside the notebooks runs instead of the one that came with aglab."""
+    shutil.copytree(labs.lab_folder(SLUG), tmp_path / "labs" / SLUG)
+    (tmp_path / "labs" / SLUG / "02_automatic.sql").write_text("SELECT 'mine';")
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert labs.Lab(SLUG, FakeCluster()).show("02").text == "SELECT 'mine';"
+    monkeypatch.chdir(tmp_path.parent)
+    assert labs.Lab(SLUG, FakeCluster()).show("02").text != "SELECT 'mine';"
 
 
 def test_wrong_mode_and_seed():

@@ -28,9 +28,14 @@ def lab_slugs() -> list[str]:
 
 
 def lab_folder(slug: str) -> Path:
-    """A lab's folder."""
+    """A lab's folder: the learner's own copy where one stands beside the notebooks, else the one that came with aglab."""
     if slug not in lab_slugs():
         raise unknown_name("lab", slug, lab_slugs())
+    here = Path.cwd()
+    for folder in (here, here.parent):
+        own = folder / "labs" / slug
+        if (own / "lab.toml").is_file():
+            return own
     return bundle_path("labs", slug)
 
 
