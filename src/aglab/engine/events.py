@@ -1,0 +1,170 @@
+"""The microscope: the log pipeline event by event, started from what the flow found.
+
+Times of a transaction that are not processor or commit come from the flow's solution (think time, data reads); processors,
+group commit, log blocks and the way to the replicas are simulated. Left out: page writers, log-full, redo. Processors busy
+with sending and background work are taken away as whole ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aglab.core.quantity import check_number
+from aglab.engine import layout as at
+from aglab.engine.flow import Flow
+from aglab.engine.params import build
+from aglab.engine.pipeline import (
+    HIST,
+    N_BYTES,
+    N_COMMIT_NS,
+    N_COMMITS,
+    N_DRAW,
+    N_EVENTS,
+    N_FLUSHES,
+    N_HASH,
+    N_HEAP,
+    N_SEQ,
+    N_TX,
+    P_SIZE,
+    P_THINK,
+    Floats,
+    Ints,
+    advance_events,
+    fresh,
+)
+from aglab.engine.steady import Steady, steady
+from aglab.scenario import Scenario
+
+_CHUNK = 1 << 18  # draws at a time
+
+
+@dataclass(frozen=True)
+class EventRun:
+    """What happened in ``seconds`` after the warm-up. Rates per second, times in seconds; ``digest`` of the event order."""
+
+    seconds: float
+    throughput_s: float
+    commits_s: float
+    flushes_s: float
+    log_bytes_s: float
+    commit_s: float
+    commit_median_s: float
+    commit_p99_s: float
+    events: int
+    digest: int
+    flow: Steady
+
+    @property
+    def commits_per_flush(self) -> float:
+        """Size of a group."""
+        return self.commits_s / self.flushes_s if self.flushes_s else 0.0
+
+
+def run_events(start: Scenario | Flow, seconds: float = 1.0, seed: int = 1, warmup_s: float = 0.2) -> EventRun:
+    """Simulate the log pipeline of a scenario, or of a running flow at its present number of users.
+
+    Parameters
+    ----------
+    start : Scenario or Flow
+    seconds : float
+        Simulated time, after ``warmup_s``.
+    seed : int
+        Same seed, same run: compiled or not.
+
+    Raises
+    ------
+    UsageError
+        ``seconds`` out of range, or no user.
+    """
+    limits = {"unit": "s", "low": 1e-3, "high": 600, "meaning": "simulated time; event by event is slow"}
+    seconds = float(check_number("seconds", seconds, limits, "events"))
+    limits = {"unit": "s", "low": 0, "high": 60, "meaning": "time before counting begins"}
+    warmup_s = float(check_number("warmup_s", warmup_s, limits, "events"))
+    scenario = start if isinstance(start, Scenario) else _as_it_runs(start)
+    limits = {"unit": "users", "low": 1, "high": 1e5, "meaning": "concurrent users"}
+    users = round(float(check_number("users", scenario.settings.users, limits, "events")))
+    found = steady(scenario)
+    par, per_byte = _parameters(scenario, found)
+    random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+    heap, num, user, block, free, queue, hist = fresh(users, par)
+    _lay_down(heap, num, (random.standard_exponential(users) * par[P_THINK] + 0.5).astype(np.int64))
+    counted = num.copy()
+    for until_s in (warmup_s, warmup_s + seconds):
+        counted = num.copy()
+        hist[:] = 0
+        done = 0
+        while not done:
+            draws = random.standard_exponential(max(_CHUNK, 8 * users))
+            num[N_DRAW] = 0
+            until = int(until_s * 1e9)
+            done = advance_events(until, heap, num, par, per_byte, user, block, free, queue, draws, hist)
+    return _told(num, counted, hist, seconds, found)
+
+
+def _lay_down(heap: Ints, num: Ints, times: Ints) -> None:
+    """The first event of each user. In time order they are a heap already."""
+    order = np.argsort(times, kind="stable")
+    count = len(times)
+    heap[:count, 0] = times[order]
+    heap[:count, 1] = 1
+    heap[:count, 2] = np.arange(count)
+    heap[:count, 4] = order
+    num[N_HEAP] = num[N_SEQ] = count
+
+
+def _as_it_runs(flow: Flow) -> Scenario:
+    return flow.scenario.with_settings(users=float(flow.state.cl[at.K_USERS]))
+
+
+def _parameters(scenario: Scenario, found: Steady) -> tuple[Ints, Floats]:
+    """Times in ns and ns per byte of the pipeline, from the engine's arrays and the flow's solution."""
+    params = build(scenario)
+    here, ct, wl = params.hw[0], params.ct, params.wl
+    others = len(scenario.replicas) - 1
+    sync = sum(replica.availability_mode == "SYNCHRONOUS_COMMIT" for replica in scenario.replicas[1:])
+    servers = here[at.H_SERVERS]
+    elsewhere = max(0.0, found.cpu_util * servers - found.throughput_s * found.cpu_s)
+    share = wl[at.W_WRITE_SHARE]
+    nanos = 1e9
+    values = [
+        (found.think_s + found.read_s) * nanos,
+        found.cpu_s * nanos,
+        max(1.0, servers - elsewhere),
+        here[at.H_LOG_LAT] * nanos,
+        ct[at.C_LOG_TURN] * nanos,
+        ct[at.C_LOG_BLOCK],
+        wl[at.W_LOG] / share if share > 0 else 0.0,
+        max(1.0, ct[at.C_LOG_IOS]),
+        1.0 if sync else 0.0,
+        here[at.H_RTT] * nanos / 2,
+        here[at.H_LOG_LAT] * nanos,
+        ct[at.C_SYNC_OVERHEAD] * nanos,
+        share * 1e6,
+    ]
+    par = np.array([round(value) for value in values], np.int64)
+    assert len(par) == P_SIZE
+    send = min(here[at.H_NET_BW] / others, ct[at.C_TRANSPORT_CAP]) if others else 1e18
+    per_byte = np.array([nanos / here[at.H_LOG_BW], nanos / send, nanos / here[at.H_LOG_BW]])
+    return par, per_byte
+
+
+def _told(num: Ints, before: Ints, hist: Ints, seconds: float, found: Steady) -> EventRun:
+    change = (num - before).astype(float)
+    commits = float(change[N_COMMITS])
+    below = np.cumsum(hist)
+    half, tail = (int(np.searchsorted(below, share * below[-1])) for share in (0.5, 0.99))
+    return EventRun(
+        seconds=seconds,
+        throughput_s=float(change[N_TX] / seconds),
+        commits_s=commits / seconds,
+        flushes_s=float(change[N_FLUSHES] / seconds),
+        log_bytes_s=float(change[N_BYTES] / seconds),
+        commit_s=float(change[N_COMMIT_NS] / commits / 1e9) if commits else 0.0,
+        commit_median_s=min(half, HIST - 1) / 1e6 if commits else 0.0,
+        commit_p99_s=min(tail, HIST - 1) / 1e6 if commits else 0.0,
+        events=int(num[N_EVENTS]),
+        digest=int(num[N_HASH]),
+        flow=found,
+    )
