@@ -7,7 +7,7 @@ import statistics
 
 import pytest
 import simpy
-from tests.oracle.test_queues import processors_only, repairman
+from test_queues import processors_only, repairman
 
 from aglab.engine import layout as at
 from aglab.engine.events import run_events

@@ -1,12 +1,14 @@
 """Laws a right engine obeys, over random machines and workloads (numbers as in the design's list of laws).
 
-Strict for the closed network in balance, 1 % slack for time-stepped runs.
+Strict for the closed network in balance, 1 % slack for time-stepped runs. ``AGLAB_LAW_EXAMPLES`` sets how many random cases
+each law of the balance tries; laws of runs try a quarter of them.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -17,8 +19,11 @@ from aglab.engine import Flow, steady
 from aglab.engine import layout as at
 from aglab.scenario import Scenario
 
-EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-RUNS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+_MANY = int(os.environ.get("AGLAB_LAW_EXAMPLES", "60"))
+EXAMPLES = settings(max_examples=_MANY, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+RUNS = settings(
+    max_examples=max(1, _MANY // 4), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 TIGHT = 1e-6
 
 
