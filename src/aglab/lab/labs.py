@@ -65,7 +65,7 @@ class Step:
             from pygments.lexers import get_lexer_by_name
         except ImportError:
             return f"<pre>{html.escape(self.text)}</pre>"
-        return highlight(self.text, get_lexer_by_name("tsql"), HtmlFormatter(noclasses=True, nobackground=True))
+        return highlight(self.text, get_lexer_by_name("tsql"), HtmlFormatter(cssclass="highlight"))
 
 
 class Lab:
