@@ -20,7 +20,8 @@ from aglab.engine import layout as at
 from aglab.scenario import Scenario
 
 _MANY = int(os.environ.get("AGLAB_LAW_EXAMPLES", "60"))
-EXAMPLES = settings(max_examples=_MANY, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+_PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+EXAMPLES = settings(max_examples=_MANY, deadline=None, suppress_health_check=_PATIENT)
 RUNS = settings(
     max_examples=max(1, _MANY // 4), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )

@@ -148,14 +148,16 @@ def constant_lines(entry: Constant, spread: float | None) -> list[str]:
 
 
 def main() -> int:
-    """Fit, write, and print what was found."""
+    """Fit, write, and print what was found; then the constants of jobs."""
     path = bundle_path("data", "calibration", "constants.toml")
     found = fit()
     write(path, found)
     for name, (value, spread) in found.items():
         print(f"{name:30s} {value:14.6g}  +/- {100 * spread:5.1f} %")
     print(f"{len(found)} constants on {len(fitted_rows())} rows -> {path}")
-    return 0
+    from aglab.published import calibrate_jobs
+
+    return calibrate_jobs.main()
 
 
 if __name__ == "__main__":

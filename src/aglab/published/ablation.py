@@ -1,0 +1,144 @@
+"""Ablation: take one mechanism out of the flow model, fit the rest again, and see what breaks.
+
+A mechanism earns its place when the rows cannot be met without it, whatever the other constants do. The fit is that of
+:mod:`aglab.published.calibrate` with the removed mechanism's constant held, started from the calibrated values, within each
+constant's plausible range, over shorter runs. ``loss`` is the sum of squared errors of the fitted rows in units of 2 %, plus
+the distance from the priors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aglab.core.errors import MissingError, unknown_name
+from aglab.core.progress import no_progress
+from aglab.core.quantity import constants
+from aglab.engine import Flow
+from aglab.engine.layout import Array
+from aglab.published.calibrate import FREE, TOLERANCE, Free, fitted_rows
+from aglab.published.experiments import EXPERIMENTS, PAPER, twin_value
+from aglab.published.rows import medians, roles, rows_for
+from aglab.record import Run
+
+RUN_S = 900.0
+STEPS_MAX = 6
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What is taken out: settings that remove it, and the constants that mean nothing without it."""
+
+    name: str
+    title: str
+    settings: Mapping[str, object]
+    held: tuple[str, ...] = ()
+
+
+MECHANISMS: tuple[Mechanism, ...] = (
+    Mechanism(
+        "coalescing",
+        "a page dirtied again before its sweep is written once",
+        {"workload.hot_pages_per_warehouse": 5500},
+        ("hot_pages_per_warehouse",),
+    ),
+    Mechanism("backoff", "back-off of checkpoints at 50 ms (20 ms instead)", {"constants.backoff_ms_2016": 20}),
+    Mechanism("bursts", "page writes come in bursts", {"constants.write_burst_pages": 1}, ("write_burst_pages",)),
+    Mechanism(
+        "gathering",
+        "neighbouring pages in one write",
+        {"workload.pages_per_checkpoint_write": 1},
+        ("pages_per_checkpoint_write",),
+    ),
+    Mechanism("hyperthreading", "a second thread adds 30 % of a core", {"ht_yield": 1.0}),
+    Mechanism("turnaround", "turn-around of the log writer", {"constants.log_turnaround_us": 0}, ("log_turnaround_us",)),
+    Mechanism("sending", "CPU of capturing and sending log", {"constants.send_ns_per_byte": 0}, ("send_ns_per_byte",)),
+    Mechanism("overhead", "overhead of a synchronous commit", {"constants.sync_overhead_us": 0}, ("sync_overhead_us",)),
+    Mechanism("redo", "redo bound by its dispatcher", {"constants.redo_bytes_s_2016": 1e9}, ("redo_bytes_s_2016",)),
+)
+
+
+def ablation(
+    progress: Callable[..., None] = no_progress,
+    names: tuple[str, ...] | None = None,
+    run_s: float = RUN_S,
+    steps_max: int = STEPS_MAX,
+) -> list[dict[str, Any]]:
+    """One row per mechanism, first the whole model.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``title``, ``loss``, ``fitted_median_abs_error_pct``, ``predicted_median_abs_error_pct``, ``worst_id``,
+        ``worst_error_pct`` (of the fitted rows).
+
+    Raises
+    ------
+    UsageError
+        Unknown mechanism.
+    MissingError
+        scipy is not installed.
+    """
+    known = {mechanism.name: mechanism for mechanism in MECHANISMS}
+    for name in names or ():
+        if name not in known:
+            raise unknown_name("mechanism", name, tuple(known))
+    whole = Mechanism("none", "the whole model", {})
+    chosen = [whole, *(known[name] for name in (names or tuple(known)))]
+    rows = []
+    for done, mechanism in enumerate(chosen):
+        progress(done, len(chosen), f"without: {mechanism.title}" if done else mechanism.title)
+        rows.append(_without(mechanism, run_s, steps_max))
+    progress(len(chosen), len(chosen), "done")
+    return rows
+
+
+def _without(mechanism: Mechanism, run_s: float, steps_max: int) -> dict[str, Any]:
+    try:
+        from scipy.optimize import least_squares
+    except ImportError as error:
+        raise MissingError("scipy is not installed", "pip install 'aglab[calibrate]'") from error
+    free = [entry for entry in FREE if entry.name not in mechanism.held]
+    fitted = fitted_rows()
+
+    def loss(point: Array) -> Array:
+        return _errors(point, free, mechanism, fitted, run_s)
+
+    start = np.array([math.log(constants()[entry.name].value) for entry in free])
+    point = start
+    if mechanism.settings and steps_max:
+        known = [constants()[entry.name] for entry in free]
+        bounds = ([math.log(max(entry.low, 1e-3 * entry.value)) for entry in known], [math.log(entry.high) for entry in known])
+        point = least_squares(loss, start, bounds=bounds, diff_step=5e-3, xtol=1e-4, ftol=1e-3, max_nfev=steps_max).x
+    runs = _runs(point, free, mechanism, run_s, tuple(EXPERIMENTS))
+    frame = roles()
+    ids = frame[(frame["paper"] == PAPER) & (frame["role"] != "input")].index
+    found = [row for row in rows_for(ids, runs) if row["error_pct"] is not None]
+    by_role = medians(found)
+    worst = max((row for row in found if row["role"] == "fitted"), key=lambda row: abs(row["error_pct"]))
+    return {
+        "name": mechanism.name,
+        "title": mechanism.title,
+        "loss": round(float((loss(point) ** 2).sum()), 2),
+        "fitted_median_abs_error_pct": by_role["fitted"],
+        "predicted_median_abs_error_pct": by_role["predicted"],
+        "worst_id": worst["id"],
+        "worst_error_pct": worst["error_pct"],
+    }
+
+
+def _runs(point: Array, free: list[Free], mechanism: Mechanism, run_s: float, names: tuple[str, ...]) -> dict[str, Run]:
+    values = {entry.key: math.exp(x) for entry, x in zip(free, point, strict=True)}
+    settings = {"noise": 0.0, **values, **mechanism.settings}
+    return {name: Flow(EXPERIMENTS[name].scenario(settings)).run(run_s) for name in names}
+
+
+def _errors(point: Array, free: list[Free], mechanism: Mechanism, fitted: list[tuple[str, str, float]], run_s: float) -> Array:
+    runs = _runs(point, free, mechanism, run_s, ("t6-default", "ag-k750"))
+    errors = [math.log((twin_value(row_id, stat, runs) or 1e-9) / value) / TOLERANCE for row_id, stat, value in fitted]
+    priors = [(x - math.log(entry.centre)) / entry.width for x, entry in zip(point, free, strict=True)]
+    return np.array([*errors, *priors])
