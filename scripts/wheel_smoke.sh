@@ -48,5 +48,12 @@ aglab up --json >/dev/null
 aglab sql sql1 "SELECT name FROM sys.databases WHERE name = N'OLTP'" | grep OLTP >/dev/null
 aglab status --json | grep '"sql3"' >/dev/null
 aglab down
-if pgrep -u "$user" -f "aglab.twin" >/dev/null; then echo "wheel_smoke: a node is still running after aglab down" >&2; exit 1; fi
+"$place/env/bin/python" - "$user" <<'PY'
+import sys
+import psutil
+
+for process in psutil.process_iter(["cmdline", "username"]):
+    if process.info["username"] == sys.argv[1] and "aglab.twin" in " ".join(process.info["cmdline"] or []):
+        sys.exit("wheel_smoke: a node is still running after aglab down")
+PY
 echo "wheel: ok"
