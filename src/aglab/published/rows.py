@@ -33,6 +33,7 @@ _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "transactions_per_min": "Transactions/min",
     "log_bytes_flushed_per_s": "Log Bytes Flushed/sec",
     "checkpoint_pages_per_s": "Checkpoint pages/sec",
+    "background_writer_pages_per_s": "Background writer pages/sec",
     "transport_bytes_sent_per_s": "Bytes Sent to Transport/sec",
     "replica_bytes_received_per_s": "Bytes Received from Replica/sec",
     "log_bytes_received_per_s": "Log Bytes Received/sec",
