@@ -1,4 +1,4 @@
-"""Every lab's answer key on a running cluster: right answers pass, wrong ones get their own hint, faults are mended by T-SQL alone."""
+"""Answer keys on a running cluster: right answers pass, wrong ones get their own hint, faults are mended by T-SQL alone."""
 
 from __future__ import annotations
 
