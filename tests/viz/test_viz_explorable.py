@@ -99,7 +99,9 @@ def test_widget_and_mime_bundle() -> None:
     explorable = make()
     assert 'data-slug="demo"' in explorable.widget().html
     bundle = explorable._repr_mimebundle_()
-    assert bundle["text/html"] == '<div class="aglab-explorable-ref" data-slug="demo"></div>'
+    assert bundle["text/html"] == (
+        '<div class="aglab-explorable-ref" data-slug="demo">Run this cell: its sliders ask the kernel.</div>'
+    )
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert bundle["text/plain"] == "Explorable('demo', 2 parameters, 6 points)"
 

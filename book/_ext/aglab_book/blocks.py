@@ -25,7 +25,7 @@ from aglab.viz.figures import arms
 from aglab.viz.text import escape, inline
 from aglab_book.html import bundle_file, computed, raw
 
-_REFERENCE = re.compile(r'<div class="aglab-explorable-ref" data-slug="([^"]+)"></div>')
+_REFERENCE = re.compile(r'<div class="aglab-explorable-ref" data-slug="([^"]+)">[^<]*</div>')
 
 
 def setup(app: Sphinx) -> None:

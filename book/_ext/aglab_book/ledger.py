@@ -1,9 +1,10 @@
 """How good the twin is, computed when the book is built.
 
-``{ledger}``         every row the model is compared on, or those of one ``:table:``; ``:figure: ranges`` or ``errors``
-draws them too ``{score}``          median absolute error by role, number of constants, number of rows they were fitted on
-``{constants}``      constants of the model with unit, tag and meaning ``{assumed}``        everything tagged as assumed:
-constants and values of the hardware profiles
+- ``{ledger}``: every row the model is compared on, or those of one ``:table:``; ``:figure:`` ``ranges`` or ``errors`` draws
+  them too, ``worst`` lists the largest errors outside the fitted rows.
+- ``{score}``: median absolute error by role, number of constants, number of rows they were fitted on.
+- ``{constants}``: constants of the model with unit, tag and meaning.
+- ``{assumed}``: everything tagged as assumed, constants and values of the hardware profiles.
 """
 
 from __future__ import annotations
@@ -73,7 +74,25 @@ class Ledger(SphinxDirective):
         if kind == "errors":
             scored = [row for row in rows if row["role"] != "input"]
             return [raw(errors(scored, title="Error of the twin, row by row", label=label_of_rows()).html())]
+        if kind == "worst":
+            return [raw(worst(rows).html())]
         return [raw(table(rows, title + ". " + label_of_rows()).html())]
+
+
+def worst(rows: list[dict[str, Any]], count: int = 12) -> Table:
+    """The rows not fitted on with the largest errors, and the reason where the library has one."""
+    scored = [row for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
+    scored.sort(key=lambda row: -abs(row["error_pct"]))
+    columns = ("subject", "condition", "counter", "statistic", "role", "published", "twin", "error, %", "reason")
+    lines = tuple(
+        (
+            *(row[key] for key in ("subject", "condition", "counter", "stat", "role")),
+            *(significant(row[key], 3) for key in ("published", "twin", "error_pct")),
+            row.get("reason") or "",
+        )
+        for row in scored[:count]
+    )
+    return Table(f"The {len(lines)} largest errors outside the fitted rows. {label_of_rows()}", columns, lines)
 
 
 _LEGEND = (

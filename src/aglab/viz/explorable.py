@@ -18,9 +18,10 @@ from aglab.core.errors import AglabError, UsageError, unknown_name
 from aglab.core.progress import Progress, no_progress
 from aglab.viz.declare import Answer, Output, Parameter, Question, Value
 from aglab.viz.surface import Surface
-from aglab.viz.text import axis_unit, escape, human, inline, script_json
+from aglab.viz.text import axis_unit, escape, human, inline, numbers, script_json
 
 SURFACE_POINTS_MAX = 20_000
+_NOT_RUN = "Run this cell: its sliders ask the kernel."
 
 
 @dataclass
@@ -124,7 +125,7 @@ class Explorable:
         return self._surface
 
     def spec(self, live: bool = False) -> dict[str, Any]:
-        """What the front end gets; without the surface when a kernel answers (``live``)."""
+        """What the front end gets; without the surface when a kernel answers (``live``): then only the first answer."""
         spec: dict[str, Any] = {
             "slug": self.slug,
             "label": self.label,
@@ -135,7 +136,13 @@ class Explorable:
             "time": [float(value) for value in self.time_s],
             "curve": {"over": self.curve_over, "outputs": list(self.curve_outputs)},
         }
-        if not live:
+        if live:
+            first = self.answer({})
+            spec["answer"] = {
+                "outputs": numbers([first.outputs[output.key] for output in self.outputs], 5),
+                "series": [numbers(first.series[item.key]) for item in self.series],
+            }
+        else:
             spec["surface"] = self.surface().encode()
         return spec
 
@@ -167,9 +174,9 @@ class Explorable:
         lines = []
         for index, text in enumerate(over.spec(False)["texts"]):
             at[place] = index
-            numbers = surface.outputs[np.ravel_multi_index(tuple(at), self.shape)]
+            found = surface.outputs[np.ravel_multi_index(tuple(at), self.shape)]
             cells = "".join(
-                f'<td class="num">{human(v / axis_unit(o.unit)[0])}</td>' for v, o in zip(numbers, self.outputs, strict=True)
+                f'<td class="num">{human(v / axis_unit(o.unit)[0])}</td>' for v, o in zip(found, self.outputs, strict=True)
             )
             lines.append(f'<tr><th scope="row">{escape(text)}</th>{cells}</tr>')
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
@@ -189,7 +196,7 @@ class Explorable:
         from aglab.viz.widget import mime_of
 
         # The stored notebook keeps a reference only; the book puts the computed surface in its place.
-        html = f'<div class="aglab-explorable-ref" data-slug="{escape(self.slug)}"></div>'
+        html = f'<div class="aglab-explorable-ref" data-slug="{escape(self.slug)}">{_NOT_RUN}</div>'
         return {"text/plain": repr(self), "text/html": html, **mime_of(self.widget())}
 
 

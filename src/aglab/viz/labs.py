@@ -7,7 +7,6 @@ The file names scenario settings as parameters, engine counters as outputs and s
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -157,7 +156,8 @@ def spans_of(engine: Mapping[str, Any]) -> list[float]:
 
 def _average(values: np.ndarray, count: int) -> np.ndarray:
     edges = np.linspace(0, len(values), count + 1).round().astype(int)
-    return np.array([values[start:end].mean() for start, end in itertools.pairwise(edges)])
+    sums: np.ndarray = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+    return sums
 
 
 def _parameter(item: Mapping[str, Any], engine: Mapping[str, Any]) -> Parameter:

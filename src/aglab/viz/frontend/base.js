@@ -4,7 +4,7 @@ const aglab = { version: 1, kinds: {} };
 globalThis.aglab = aglab;
 
 const TOKEN = /^@([a-z]+[0-9]?)(?:\/(0?\.[0-9]+|1))?$/;
-const CONFIG = { displayModeBar: false, responsive: true, showTips: false, scrollZoom: false };
+const CONFIG = { displayModeBar: false, responsive: false, showTips: false, scrollZoom: false };
 const drawn = new Set();
 
 function isDark() {
@@ -33,27 +33,41 @@ function themed(value) {
   return (match && colour(match[1], match[2])) || value;
 }
 
-// Draw (or redraw) a chart whose colours are tokens; it is redrawn when the theme changes.
+// Draw (or redraw) a chart whose colours are tokens; it is redrawn when the theme changes. In JupyterLab Plotly may still be on its
+// way, and a cell that is scrolled out of view is taken out of the page: then the chart is drawn when its turn comes.
 function draw(place, spec) {
   place.aglabSpec = spec;
-  drawn.add(place);
-  const style = getComputedStyle(place);
+  if (!drawn.has(place)) { drawn.add(place); widths.observe(place); }
+  if (!globalThis.Plotly || !place.isConnected) { place.aglabStale = true; return Promise.resolve(); }
+  place.aglabStale = false;
+  place.aglabFont = place.aglabFont || getComputedStyle(place).fontFamily;
   const layout = { ...themed(spec.layout), autosize: true };
-  layout.font = { ...layout.font, family: style.fontFamily };
+  layout.font = { ...layout.font, family: place.aglabFont };
   return Plotly.react(place, themed(spec.data), layout, CONFIG);
 }
 
-function retheme() {
-  for (const place of drawn) {
-    if (place.isConnected) { draw(place, place.aglabSpec); } else { drawn.delete(place); }
+// A place that comes into view, or whose width a side bar changes, is no resize of the window.
+const widths = new ResizeObserver((entries) => requestAnimationFrame(() => {
+  for (const { target } of entries) {
+    const width = target.clientWidth;
+    if (!globalThis.Plotly || !width || !target.aglabSpec) { continue; }
+    if (target.aglabStale) { draw(target, target.aglabSpec); } else if (target._fullLayout && target._fullLayout.width !== width) { Plotly.Plots.resize(target); }
   }
+}));
+
+function forget(element) {
+  for (const place of [...drawn].filter((one) => element.contains(one))) { drawn.delete(place); widths.unobserve(place); }
+}
+
+function redraw() {
+  for (const place of drawn) { draw(place, place.aglabSpec); }
 }
 
 function watchTheme() {
-  const observer = new MutationObserver(retheme);
+  const observer = new MutationObserver(redraw);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
-  if (globalThis.matchMedia) { matchMedia("(prefers-color-scheme: dark)").addEventListener("change", retheme); }
+  if (globalThis.matchMedia) { matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw); }
 }
 
 // An element with attributes and children; strings become text.

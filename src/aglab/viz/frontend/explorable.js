@@ -6,50 +6,88 @@ aglab.kinds.explorable = function (block, model) {
   const source = model ? kernelSource(spec, model) : surfaceSource(spec);
   const body = block.querySelector(".aglab-body");
   const defaults = spec.parameters.map((parameter) => parameter.index);
-  const state = { at: defaults.slice(), first: null, now: null, curve: null, busy: false, again: false, timer: null };
+  const state = { at: defaults.slice(), first: null, now: null, curve: null };
   state.tops = { outputs: spec.outputs.map((_, place) => topOf(spec, "outputs", place)), series: spec.series.map((_, place) => topOf(spec, "series", place)) };
   const view = build(body, spec, state, moved);
+  let newest = 0;       // counts moves
+  let asking = false;   // one question at a time; the newest position is asked for when the answer is here
+  let frame = 0;
+  let curveTimer = 0;
+  let curveKey = "";    // what the second chart shows, or is being asked for
 
   function moved() {
-    if (state.busy) { state.again = true; return; }
-    state.busy = true;
+    newest += 1;
+    if (!asking) { ask(); }
+  }
+
+  function ask() {
     const at = state.at.slice();
+    const mine = newest;
+    const slow = setTimeout(() => view.waiting(true), PATIENCE_MS);
+    asking = true;
     source([at], true).then((answer) => {
-      state.now = { at, outputs: answer.outputs[0], series: answer.series[0] };
-      state.first = state.first || state.now;
-      raise(state.tops.series, state.now.series.map((values) => Math.max(...values)));
-      view.readout(state);
-      view.time(state);
-      if (state.curve && state.curve.key === keyOf(at)) { view.curve(state); return null; }
-      if (!model) { return curve(); }
-      clearTimeout(state.timer);
-      state.timer = setTimeout(curve, 400);
-      return null;
+      arrived(at, answer.outputs[0], answer.series[0]);
     }).catch(view.failed).finally(() => {
-      state.busy = false;
-      if (state.again) { state.again = false; moved(); }
+      clearTimeout(slow);
+      view.waiting(false);
+      asking = false;
+      if (mine !== newest) { ask(); }   // the kernel computes while this page draws
     });
+  }
+
+  function arrived(at, outputs, series) {
+    state.now = { at, outputs, series };
+    state.first = state.first || state.now;
+    raise(state.tops.series, series.map((values) => Math.max(...values)));
+    if (keyOf(at) !== curveKey) {
+      curveKey = keyOf(at);
+      clearTimeout(curveTimer);
+      if (model) { curveTimer = setTimeout(curve, SETTLED_MS, at, curveKey); } else { curve(at, curveKey); }
+    }
+    // Several answers within one frame are drawn once.
+    frame = frame || requestAnimationFrame(paint);
+  }
+
+  function paint() {
+    frame = 0;
+    view.readout(state);
+    view.time(state);
+    if (state.curve && state.curve.key === keyOf(state.now.at)) { view.curve(state); }
   }
 
   // The second chart depends on every parameter but its own: it is asked for again only when another one moves.
   const axis = spec.parameters.findIndex((parameter) => parameter.key === spec.curve.over);
   const keyOf = (at) => at.map((position, place) => (place === axis ? "" : position)).join(",");
 
-  function curve() {
+  // A kernel gets its points a few at a time, so that a slider that moves meanwhile never waits for all of them.
+  function curve(at, key) {
     const count = spec.parameters[axis].values.length;
     const stride = Math.max(1, Math.ceil(count / 16));
     const steps = [...Array(count).keys()].filter((step) => step % stride === 0 || step === count - 1);
-    const at = state.at.slice();
     const points = steps.map((step) => at.map((position, place) => (place === axis ? step : position)));
-    return source(points, false).then((answer) => {
-      state.curve = { key: keyOf(at), steps, axis, outputs: answer.outputs };
-      answer.outputs.forEach((values) => raise(state.tops.outputs, values));
-      view.curve(state);
-    }).catch(view.failed);
+    const outputs = [];
+    const next = () => {
+      if (key !== curveKey) { return null; }
+      if (outputs.length < points.length) {
+        return source(points.slice(outputs.length, model ? outputs.length + 1 : undefined), false).then((answer) => {
+          outputs.push(...answer.outputs);
+          return next();
+        });
+      }
+      state.curve = { key, steps, axis, outputs };
+      outputs.forEach((values) => raise(state.tops.outputs, values));
+      frame = frame || requestAnimationFrame(paint);
+      return null;
+    };
+    return Promise.resolve(next()).catch(view.failed);
   }
 
-  moved();
+  // The cell that shows this widget has the first answer already: it stands before the kernel is free again.
+  if (spec.answer) { arrived(defaults.slice(), spec.answer.outputs, spec.answer.series); } else { moved(); }
 };
+
+const PATIENCE_MS = 4000;
+const SETTLED_MS = 150;
 
 // Axes keep their height while a slider moves, so that a change looks as large as it is: the surface's maximum, or the largest value seen.
 function topOf(spec, kind, place) {
@@ -83,11 +121,14 @@ function build(body, spec, state, moved) {
     moved();
   });
   controls.append(reset);
-  body.replaceChildren(controls, cards, figures, make("p", { class: "aglab-note" }, noteOf(spec)));
+  const waiting = make("p", { class: "aglab-note", role: "status", hidden: "" },
+    "The kernel has not answered yet: it is busy with another cell, or it was restarted. After a restart, run this cell again.");
+  body.replaceChildren(controls, waiting, cards, figures, make("p", { class: "aglab-note" }, noteOf(spec)));
   return {
     readout: (current) => readout(cards, spec, current),
-    time: (current) => { timeAlt.textContent = timeText(spec, current); draw(timePlot, timeChart(spec, current)); },
-    curve: (current) => draw(curvePlot, curveChart(spec, current)),
+    time: (current) => { timeAlt.textContent = timeText(spec, current); quick(timePlot, timeChart(spec, current)); },
+    curve: (current) => quick(curvePlot, curveChart(spec, current)),
+    waiting: (yes) => { waiting.hidden = !yes; },
     failed: (error) => { cards.replaceChildren(make("p", { class: "aglab-wrong" }, error.message)); },
   };
 }
@@ -126,16 +167,21 @@ function control(parent, parameter, changed) {
 
 function readout(cards, spec, state) {
   const moved = state.now !== state.first && state.now.at.some((position, axis) => position !== state.first.at[axis]);
-  cards.replaceChildren(...spec.outputs.map((output, place) => {
+  if (cards.children.length !== spec.outputs.length || !cards.querySelector(".aglab-card")) {
+    cards.replaceChildren(...spec.outputs.map((output) => make("div", { class: "aglab-card", title: output.help || "" },
+      make("span", { class: "aglab-card-name" }, output.label),
+      make("span", { class: "aglab-card-value" }, "", make("small", {}, ` ${output.unit}`)),
+      make("span", { class: "aglab-card-change" }, " "))));
+  }
+  spec.outputs.forEach((output, place) => {
     const value = state.now.outputs[place] / output.divisor;
     const start = state.first.outputs[place] / output.divisor;
     const share = start !== 0 ? 100 * (value - start) / Math.abs(start) : null;
-    const change = moved && share !== null ? `${share >= 0 ? "+" : "−"}${human(Math.abs(share))} % from the start` : moved ? `start: ${human(start)}` : " ";
-    return make("div", { class: "aglab-card", title: output.help || "" },
-      make("span", { class: "aglab-card-name" }, output.label),
-      make("span", { class: "aglab-card-value" }, human(value), make("small", {}, ` ${output.unit}`)),
-      make("span", { class: "aglab-card-change" }, change));
-  }));
+    const change = moved && share !== null ? `${share >= 0 ? "+" : "−"}${human(Math.abs(share))} % from the start` : moved ? `start: ${human(start)}` : "\u00a0";
+    const [, shown, below] = cards.children[place].children;
+    shown.firstChild.data = human(value);
+    below.textContent = change;
+  });
 }
 
 function timeText(spec, state) {
@@ -199,24 +245,24 @@ function curveChart(spec, state) {
   layout.margin.b = 50;
   layout.height -= 24;
   layout.hovermode = "closest";
-  layout.xaxis = { ...layout.xaxis, type: "category", tickangle: 0, nticks: 6, automargin: true };
-  if (over.unit) { layout.xaxis.title = { text: `${over.label} (${over.unit})`, standoff: 6 }; }
   const shorter = (step) => (over.unit ? over.texts[step].replace(` ${over.unit}`, "") : over.texts[step]);
+  const steps = state.curve.steps;
+  const each = Math.ceil(steps.length / 6);
+  const ticks = steps.filter((_, place) => (steps.length - 1 - place) % each === 0);
+  // Positions of the slider, evenly spaced; the mark has its own exact value and may stand between two points of the line.
+  layout.xaxis = { ...layout.xaxis, tickmode: "array", tickvals: ticks, ticktext: ticks.map(shorter), tickangle: 0,
+    range: [-0.04 * over.values.length, 1.04 * over.values.length - 1], zeroline: false };
+  if (over.unit) { layout.xaxis.title = { text: `${over.label} (${over.unit})`, standoff: 6 }; }
   const current = state.now.at[state.curve.axis];
-  const points = state.curve.steps.map((step, place) => [step, state.curve.outputs[place]]).filter(([step]) => step !== current);
-  points.push([current, state.now.outputs]);
-  points.sort((one, other) => one[0] - other[0]);
-  const texts = points.map(([step]) => shorter(step));
-  const here = shorter(current);
   const traces = [];
   shown.forEach((place, index) => {
     const output = spec.outputs[place];
     traces.push({
-      type: "scatter", mode: "lines+markers", x: texts, y: points.map(([, values]) => values[place] / output.divisor),
+      type: "scatter", mode: "lines+markers", x: steps, text: steps.map(shorter), y: state.curve.outputs.map((values) => values[place] / output.divisor),
       yaxis: axisName(index), line: { color: `@s${index}`, width: 2, dash: DASHES[index % 4] }, marker: { size: 6 },
-      hovertemplate: `%{x}: %{y:,.3~s} ${output.unit}<extra></extra>` });
+      hovertemplate: `%{text}: %{y:,.3~s} ${output.unit}<extra></extra>` });
     traces.push({
-      type: "scatter", mode: "markers", x: [here], y: [state.now.outputs[place] / output.divisor], yaxis: axisName(index), hoverinfo: "skip",
+      type: "scatter", mode: "markers", x: [current], y: [state.now.outputs[place] / output.divisor], yaxis: axisName(index), hoverinfo: "skip",
       marker: { size: 15, color: "rgba(0,0,0,0)", line: { width: 2.5, color: "@ink" } } });
   });
   return { data: traces, layout };

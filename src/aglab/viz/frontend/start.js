@@ -10,29 +10,30 @@ function bootAll() {
   for (const block of document.querySelectorAll("[data-aglab]")) { boot(block, null); }
 }
 
-// JupyterLab has no Plotly of its own to share: the kernel sends it once, and every widget of the page uses it.
+// JupyterLab has no Plotly of its own to share: the kernel sends it on request. Every widget asks for itself, because a kernel that
+// is restarted never answers what its predecessor was asked.
 function plotlyFrom(model) {
-  if (globalThis.Plotly) { return Promise.resolve(); }
-  if (!aglab.plotly) {
-    aglab.plotly = new Promise((resolve) => {
-      model.on("msg:custom", (message, buffers) => {
-        if (message.kind !== "plotly") { return; }
-        // JupyterLab's own chart renderer may have brought Plotly in the meantime.
-        if (!globalThis.Plotly) { document.head.append(make("script", {}, new TextDecoder().decode(buffers[0]))); }
-        resolve();
-      });
-      model.send({ kind: "plotly" });
-    });
-  }
-  return aglab.plotly;
+  if (globalThis.Plotly) { return; }
+  model.on("msg:custom", (message, buffers) => {
+    if (message.kind !== "plotly") { return; }
+    // JupyterLab's own chart renderer, or another widget, may have brought Plotly in the meantime.
+    if (!globalThis.Plotly) { document.head.append(make("script", {}, new TextDecoder().decode(buffers[0]))); }
+    redraw();
+  });
+  model.send({ kind: "plotly" });
 }
 
+let watching = false;
+
+// Returns what JupyterLab calls when the output is taken away.
 aglab.widget = function (model, element) {
   const holder = make("div", { class: "aglab-lab", html: model.get("html") });
   element.append(holder);
   const block = holder.querySelector("[data-aglab]");
-  watchTheme();
-  if (block.dataset.aglab === "quiz") { boot(block, null); } else { plotlyFrom(model).then(() => boot(block, model)); }
+  if (!watching) { watching = true; watchTheme(); }
+  if (block.dataset.aglab !== "quiz") { plotlyFrom(model); }
+  boot(block, model);
+  return () => forget(holder);
 };
 
 if (!document.querySelector("[data-aglab]") && document.readyState !== "loading") {

@@ -1,0 +1,74 @@
+"""The chapter in a real JupyterLab: Run All, then Restart and Run All; figures, sliders and quiz draw each time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]
+
+pytest.importorskip("jupyterlab")
+NOTEBOOK = "16_checkpoint_throttle.ipynb"
+EXPLORABLE = "[...document.querySelectorAll('.aglab-explorable .aglab-plot')]"
+DRAWN = f"() => {EXPLORABLE}.length === 2 && {EXPLORABLE}.every((plot) => plot.querySelector('.trace path.js-line'))"
+FIRST = "document.querySelector('.aglab-card-value').innerText"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """``aglab lab`` with a home of its own; its addresses."""
+    environment = {**os.environ, "HOME": str(tmp_path), "USERPROFILE": str(tmp_path), "AGLAB_HOME": str(tmp_path / "kept")}
+    command = [sys.executable, "-m", "aglab", "lab", "--no-browser", "--json", "--folder", str(tmp_path / "copy")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    text = ""
+    try:
+        for line in process.stdout:
+            text += line
+            if line.startswith("}") or (text.startswith("{") and text.rstrip().endswith("}")):
+                break
+        yield json.loads(text)
+    finally:
+        process.send_signal(signal.SIGINT if os.name != "nt" else signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def run_all(page: Any, menu: str, item: str) -> None:
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    page.locator(f'.lm-Menu-item:has-text("{item}")').first.click()
+    if menu == "Kernel":
+        page.locator(".jp-Dialog button.jp-mod-warn, .jp-Dialog button.jp-mod-accept").last.click()
+        page.wait_for_function("() => !document.querySelector('.aglab-explorable')")
+
+
+def test_notebook_draws_twice_and_sliders_ask_the_kernel(lab: dict[str, Any], browser: Any) -> None:
+    """After Run All and again after Restart and Run All: chart of the arms, explorable with the kernel's exact values, quiz."""
+    from aglab.viz import load_explorable
+
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page.goto(lab["lab"].replace("/lab?", f"/lab/tree/notebooks/{NOTEBOOK}?"))
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=90_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", state="attached", timeout=90_000)
+    exact = load_explorable("16-checkpoint-throttle").answer({"k": 110.0}).outputs["tps"]
+    for menu, item in (("Run", "Run All Cells"), ("Kernel", "Restart Kernel and Run All Cells")):
+        run_all(page, menu, item)
+        page.wait_for_selector(".aglab-quiz fieldset", timeout=120_000)
+        page.wait_for_function(DRAWN, timeout=120_000)
+        page.wait_for_selector(".jp-RenderedPlotly svg.main-svg", state="attached", timeout=60_000)
+        assert page.locator(".aglab-quiz fieldset").count() == 5
+        before = page.evaluate(f"() => {FIRST}")
+        page.locator(".aglab-explorable input[type=range]").first.fill("1")  # -k110: no point of the book's grid
+        page.wait_for_function(f"(old) => {FIRST} !== old", arg=before)
+        shown = float(page.evaluate(f"() => {FIRST}").split()[0].replace(",", ""))
+        assert shown == pytest.approx(exact, rel=1e-4)
+        traced = page.evaluate(f"() => Math.max(...{EXPLORABLE}[0].data.at(-3).y)")
+        assert traced > 0
+    page.close()
