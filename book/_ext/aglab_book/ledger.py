@@ -83,12 +83,13 @@ def worst(rows: list[dict[str, Any]], count: int = 12) -> Table:
     """The rows not fitted on with the largest errors, and the reason where the library has one."""
     scored = [row for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
     scored.sort(key=lambda row: -abs(row["error_pct"]))
-    columns = ("subject", "condition", "counter", "statistic", "role", "published", "twin", "error, %", "reason")
+    columns = ("row and likely reason", "role", "published", "twin", "error, %")
     lines = tuple(
         (
-            *(row[key] for key in ("subject", "condition", "counter", "stat", "role")),
+            ", ".join(str(row[key]) for key in ("subject", "condition", "counter", "stat"))
+            + (f": {row['reason']}" if row.get("reason") else ": reason not known"),
+            row["role"],
             *(significant(row[key], 3) for key in ("published", "twin", "error_pct")),
-            row.get("reason") or "",
         )
         for row in scored[:count]
     )

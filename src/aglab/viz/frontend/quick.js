@@ -1,6 +1,6 @@
 // Quick: while a slider moves, only the values of a chart change. Then its lines and marks are moved in place, which takes a
 // millisecond; Plotly draws the same chart in full as soon as the slider rests. What does not fit exactly is left to Plotly at once.
-const RESTED_MS = 200;
+const RESTED_MS = 400;
 
 // Everything about a chart but the values that may move.
 function skeleton(spec) {
