@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit nbval book browser notebooks bench calibrate clean
+.PHONY: setup lab demo test lint unit test-clients nbval book browser notebooks bench calibrate clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -26,7 +26,12 @@ lint:
 	.venv/bin/lint-imports --no-cache
 
 unit:
-	$(PY) -m pytest tests -m "not slow and not browser and not docker"
+	$(PY) -m pytest tests -m "not slow and not browser and not docker and not clients"
+
+# Clients in other languages (Go, Java, Node, Rust), each where its toolchain is installed; the first run downloads them.
+test-clients:
+	@scripts/bootstrap.sh test
+	$(PY) -m pytest tests/clients -m clients -rs
 
 nbval:
 	$(PY) -m pytest --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks

@@ -204,6 +204,23 @@ def test_reset_forgets_the_session_state() -> None:
     assert client.session.trancount == 0 and not client.session.temp_tables and not client.session.options.nocount
 
 
+def test_reset_returns_to_the_database_of_the_login() -> None:
+    """RESETCONNECTION undoes USE, follows a renamed database and falls back to master when it was dropped."""
+    client = Client(database="master")
+    client.host.instance.add_database("Shop")
+    home = client.host.instance.open_session(database="Shop")
+    client.run("use Shop")
+    client.drive(client.interpreter.reset())
+    assert client.session.database == "master"
+    client.run("alter database Shop modify name = Store")
+    home.database = "master"
+    home.reset()
+    assert home.database == "Store"
+    client.host.instance.drop_database("Store")
+    home.reset()
+    assert home.database == "master"
+
+
 def test_the_node_may_refuse_a_database() -> None:
     """A secondary that does not allow connections: 976 on USE and on a query; read-only: 3906 on a write."""
     client = Client(database="master")

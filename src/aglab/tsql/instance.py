@@ -63,6 +63,9 @@ class Instance:
     def drop_database(self, name: str) -> None:
         """Forget a database."""
         del self.databases[name.lower()]
+        for session in self.sessions.values():
+            if session.login_database.lower() == name.lower():
+                session.login_database = "master"
 
     def open_session(self, login: str = "sa", database: str = "master", **properties: Any) -> Session:
         """A new session with the lowest free session id from 51."""

@@ -97,10 +97,15 @@ class Session:
     cursors: dict[str, Any] = field(default_factory=dict)
     group_id: int = 2
     killed: bool = False
+    login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
     null_eliminated: bool = False  # an aggregate of the running statement met NULL: warning 8153
 
+    def __post_init__(self) -> None:
+        self.login_database = self.login_database or self.database
+
     def reset(self) -> None:
-        """What RESETCONNECTION does besides rolling back: options, temp tables, prepared handles."""
+        """What RESETCONNECTION does besides rolling back: the login's database, options, temp tables, prepared handles."""
+        self.database = self.login_database
         self.options = Options()
         self.temp_tables.clear()
         self.temp_version += 1

@@ -175,6 +175,8 @@ class DatabaseMixin(NodeMixin):
         for session in instance.sessions.values():
             if session.database.lower() == old.lower():
                 session.database = new
+            if session.login_database.lower() == old.lower():
+                session.login_database = new
         yield Message(0, 0, 1, f"The database name '{new}' has been set.", s.line)
         yield from self.announce(Change("database", "NAME", new, old))
 

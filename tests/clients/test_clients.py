@@ -1,0 +1,239 @@
+"""Clients that DBAs' own tools are built on, against a running twin: go-mssqldb, mssql-jdbc, tedious, tiberius.
+
+One small program per client runs the same list of checks and prints a JSON line for each: the values it saw, in a spelling
+that all clients share (text; None for NULL). What the values must be stands here, once. A program is built where its
+toolchain is present, into the ignored folder ``build/clients``; otherwise its checks are skipped with the reason.
+
+Run with ``make test-clients``. ``CLIENTS_ONLY=go`` narrows it to one client.
+"""
+
+from __future__ import annotations
+
+import decimal
+import json
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aglab.twin import spawn_child
+
+pytestmark = [pytest.mark.clients, pytest.mark.timeout(900)]
+
+HERE = Path(__file__).parent
+BUILD = HERE.parents[1] / "build" / "clients"
+BUILD_S_MAX = 800
+RUN_S_MAX = 90
+GUID = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+WORDS = "Grüße 漢字 😀"
+ROWS = 100_000
+
+CASTS = {
+    "int": ("42", "42"),
+    "bigint": ("-9007199254740991", "-9007199254740991"),
+    "bit": ("1", "1"),
+    "decimal(18,4)": ("-1234.5678", "-1234.5678"),
+    "float": ("2.5", "2.5"),
+    "varchar(50)": ("'plain'", "plain"),
+    "nvarchar(50)": (f"N'{WORDS}'", WORDS),
+    "nvarchar(max)": ("REPLICATE(CAST(N'漢' AS nvarchar(max)), 8000)", "漢" * 8000),
+    "datetime2(3)": ("'2026-01-02T03:04:05.678'", "2026-01-02T03:04:05.678"),
+    "date": ("'2026-01-02'", "2026-01-02"),
+    "uniqueidentifier": (f"'{GUID}'", GUID),
+    "varbinary(8)": ("0x0102FF", "0102ff"),
+}
+QUERIES = {
+    "Types": "SELECT " + ", ".join(f"CAST({text} AS {name}) AS c{i}" for i, (name, (text, _)) in enumerate(CASTS.items())),
+    "Nulls": "SELECT " + ", ".join(f"CAST(NULL AS {name}) AS c{i}" for i, name in enumerate(CASTS)),
+    "Dmv": (
+        "SELECT RTRIM(counter_name), cntr_type, CASE WHEN cntr_value > 0 THEN 1 ELSE 0 END FROM sys.dm_os_performance_counters "
+        "WHERE object_name LIKE N'%:SQL Statistics%' AND counter_name = N'Batch Requests/sec'"
+    ),
+    "Rows": f"SELECT CAST(value AS int) AS n, CAST(value * 2 AS int) AS twice FROM GENERATE_SERIES(1, {ROWS})",
+    "Slow": "WAITFOR DELAY '00:00:30'",
+    "Dirty": "USE OLTP; SET LOCK_TIMEOUT 123; CREATE TABLE #kept (id int); BEGIN TRANSACTION",
+    "State": "SELECT @@SPID, DB_NAME(), @@LOCK_TIMEOUT, OBJECT_ID(N'tempdb..#kept'), @@TRANCOUNT",
+}
+CLIENTS = {
+    "go": {"connect disable": "FALSE", "connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
+    "jdbc": {"connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
+    "tedious": {"connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
+    "tiberius": {"connect NotSupported": "FALSE", "connect Off": "FALSE", "connect On": "TRUE", "connect Required": "TRUE"},
+}
+CHECKS = "wrong password,version,types,nulls,parameters,two results,error,transaction,dmv,rows,cancel,abandon,pool".split(",")
+
+
+def needs(*tools: str) -> list[str]:
+    """The full paths of a toolchain's programs, or a skip that names the missing one."""
+    found = [shutil.which(tool) for tool in tools]
+    for tool, path in zip(tools, found, strict=True):
+        if path is None:
+            pytest.skip(f"{tool} is not on the PATH")
+    return [path for path in found if path]
+
+
+def made(command: list[str], folder: Path, **environment: str) -> None:
+    """Run one build step; a registry that cannot be reached is a skip only where CLIENTS_OFFLINE says so."""
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=BUILD_S_MAX, env={**os.environ, **environment}
+    )
+    if done.returncode:
+        text = f"{' '.join(command)} failed:\n{(done.stdout + done.stderr)[-2000:]}"
+        pytest.skip(text) if os.environ.get("CLIENTS_OFFLINE") else pytest.fail(text)
+
+
+def build(client: str) -> list[str]:
+    """Build one client's program; the command that runs it."""
+    source, target = HERE / client, BUILD / client
+    target.mkdir(parents=True, exist_ok=True)
+    if client == "go":
+        (go,) = needs("go")
+        made([go, "build", "-p", "1", "-o", str(target / "clientcheck"), "."], source)
+        return [str(target / "clientcheck")]
+    if client == "jdbc":
+        maven, java, _compiler = needs("mvn", "java", "javac")
+        pom = ["-q", "-B", "-f", str(source / "pom.xml")]
+        if not list(target.glob("*.jar")):
+            made([maven, *pom, "dependency:copy-dependencies", f"-DoutputDirectory={target}"], source)
+        return [java, "-cp", f"{target}{os.sep}*", str(source / "Check.java")]
+    if client == "tedious":
+        node, npm = needs("node", "npm")
+        for file in ("package.json", "check.js"):
+            shutil.copy(source / file, target)
+        made([npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--silent", "--prefer-offline"], target)
+        return [node, str(target / "check.js")]
+    (cargo,) = needs("cargo")
+    shutil.copytree(source, target, dirs_exist_ok=True)
+    made([cargo, "build", "-q", "-j1"], target, CARGO_TARGET_DIR=str(target / "target"))
+    return [str(target / "target" / "debug" / "clientcheck")]
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """``seen(client)`` -> {check: its JSON line}; each program runs once, against one twin on the wall's clock."""
+    only = os.environ.get("CLIENTS_ONLY")
+    with spawn_child(tmp_path_factory.mktemp("clients") / "s", profile="hpe-dl380-gen9-ssd", pace="1x") as twin:
+
+        @lru_cache
+        def ran(client: str) -> dict[str, dict[str, Any]]:
+            if only and only != client:
+                pytest.skip(f"CLIENTS_ONLY={only}")
+            node = twin.nodes[0]
+            environment = {
+                **os.environ,
+                "CLIENT_HOST": "localhost" if client == "tiberius" else node.host,
+                "CLIENT_PORT": str(node.port),
+                "CLIENT_PASSWORD": twin.password(),
+                "CLIENT_CERTIFICATE": str(next(twin.state_dir.glob("*certificate.pem"))),
+                "CLIENT_QUERIES": json.dumps(QUERIES),
+            }
+            done = subprocess.run(
+                build(client), env=environment, capture_output=True, text=True, encoding="utf-8", timeout=RUN_S_MAX
+            )
+            assert done.returncode == 0, f"{client} ended with {done.returncode}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
+            lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+            return {line["check"]: line for line in lines}
+
+        yield ran
+
+
+def outcome(lines: dict[str, dict[str, Any]], check: str) -> Any:
+    """The value of one check; a skip where the client has no such feature, a failure where it met an error."""
+    line = lines.get(check)
+    assert line is not None, f"the program printed nothing for {check!r}"
+    if "not_offered" in line:
+        pytest.skip(line["not_offered"])
+    assert "error" not in line, line["error"]
+    return line["value"]
+
+
+@pytest.mark.parametrize(("client", "mode"), [(client, mode) for client, modes in CLIENTS.items() for mode in modes])
+def test_encryption(client, mode, seen):
+    """Each encryption mode connects, and the session's row says whether it is encrypted."""
+    assert outcome(seen(client), mode) == CLIENTS[client][mode]
+
+
+def wrong_password(value: Any) -> None:
+    """The server's login error."""
+    assert value[0] == 18456 and value[1].endswith("Login failed for user 'sa'.")
+
+
+def version(value: Any) -> None:
+    """The product's line, with the word that it is simulated."""
+    assert value.startswith("Microsoft SQL Server 2022") and "SIMULATED" in value
+
+
+def types(value: Any) -> None:
+    """Each type's value."""
+    value[3] = str(decimal.Decimal(value[3]))
+    value[10] = value[10].lower()
+    assert value == [shown for _text, shown in CASTS.values()]
+
+
+def nulls(value: Any) -> None:
+    """NULL of each type."""
+    assert value == [None] * len(CASTS)
+
+
+def parameters(value: Any) -> None:
+    """Parameters come back as they went: bigint, bit, float, text, long text, binary, NULL, GUID, date and time."""
+    value[7] = value[7].lower()
+    expected = ["9007199254740991", "1", "2.5", WORDS, "x" * 9000, "0102ff", None, GUID, "2026-01-02T03:04:05.678"]
+    assert value == expected
+
+
+def two_results(value: Any) -> None:
+    """Two result sets of different shape, in order."""
+    assert value == [[["1"]], [["two", "2"]]]
+
+
+def error(value: Any) -> None:
+    """Error 208 with its words, and the connection works on."""
+    assert value == [[208, "Invalid object name 'dbo.nowhere'."], "1"]
+
+
+def transaction(value: Any) -> None:
+    """Rows and @@TRANCOUNT: inside, after the rollback, inside again, after the commit."""
+    assert value == [["2", "1"], ["0", "0"], ["2", "1"], ["2", "0"]]
+
+
+def dmv(value: Any) -> None:
+    """A counter of type PERF_COUNTER_BULK_COUNT that has counted."""
+    assert value == ["Batch Requests/sec", "272696576", "1"]
+
+
+def rows(value: Any) -> None:
+    """Every row, and the sum of their second column."""
+    assert value == [str(ROWS), str(ROWS * (ROWS + 1))]
+
+
+def cancel(value: Any) -> None:
+    """The client gave up waiting as it was told to, and the same session answers the next query."""
+    assert value == [True, True]
+
+
+def abandon(value: Any) -> None:
+    """A result closed after its first row leaves the connection usable."""
+    assert value == "1"
+
+
+def pool(value: Any) -> None:
+    """Each checkout has the same session, as new: database, lock time-out, temporary table, transaction."""
+    assert len(value) == 3 and value[0][0] is not None
+    assert value == [[value[0][0], "master", "-1", None, "0"]] * 3
+
+
+def test_a_client_that_hangs_up(seen):
+    """tiberius gives up by dropping its connection: its session ends soon."""
+    assert outcome(seen("tiberius"), "gone") == [True, True]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("client", list(CLIENTS))
+def test_check(client, check, seen):
+    """One client's outcome of one check is what the function of that name demands."""
+    globals()[check.replace(" ", "_")](outcome(seen(client), check))
