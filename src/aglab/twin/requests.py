@@ -71,7 +71,7 @@ class Requests:
             return
         refused = self.refusal(found.name, request.read_only_intent)
         if refused is not None:
-            connection.reject([Message(refused.number, refused.severity, refused.state, refused.text), _login_failed(user)], 0.0)
+            connection.reject([Message(refused.number, refused.severity, refused.state, refused.text)], 0.0)
             return
         self.gate.succeeded(user)
         self.logins += 1
