@@ -25,7 +25,7 @@ def refused(own, text, node="sql1", database="master"):
     with contextlib.closing(own.connect(node)) as connection:
         try:
             run(connection, f"USE [{database}]")
-        except Exception as error:  # noqa: BLE001  each driver has its own classes
+        except Exception as error:
             return str(error)
         return fails(connection, text)
 

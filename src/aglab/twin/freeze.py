@@ -136,6 +136,7 @@ def _put_group(cluster: Cluster, group: Availability, content: dict[str, Any]) -
         group.rows.stale = {(node, database) for node, database in content["stale"]}
     else:  # written before groups had rules: every replica was in step
         group.replace(form(list(cluster.nodes), group.rules.spec.databases[0], 0.0))
+    group.rows.regrow()
     for name, node in cluster.nodes.items():
         node.accepting = group.rules.nodes[name].up
         node.note_membership()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import Role
+from aglab.ag import Role, events
 from aglab.tsql import CommitRecord
 
 if TYPE_CHECKING:
@@ -132,6 +132,21 @@ class Shipping:
         self.stale.discard((name, database))
         self.waiting[name] = [one for one in self.waiting.get(name, []) if one[0] != database]
         self.cluster.dirty = True
+
+    def regrow(self) -> None:
+        """After a start from the journal: the primary's log reaches as far as the records that wait."""
+        rules = self.group.rules
+        for node in rules.nodes.values():
+            for database, copy in node.databases.items():
+                ends = [
+                    lsn
+                    for queue in self.waiting.values()
+                    for name, fork, lsn, _ in queue
+                    if (name, fork) == (database, copy.fork)
+                ]
+                missing = max(ends, default=0) - copy.hardened
+                if node.serves and missing > 0:
+                    rules.apply(events.WriteLog(node.name, database, missing), rules.now_s)
 
     # -- keeping -------------------------------------------------------------------------------------------------
     def content(self) -> dict[str, Any]:
