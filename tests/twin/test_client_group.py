@@ -15,6 +15,13 @@ STATES = """SELECT r.replica_server_name AS n, d.synchronization_state_desc AS s
             JOIN sys.availability_replicas AS r ON r.replica_id = d.replica_id"""
 
 
+@pytest.fixture
+def own(own):
+    """As everywhere, and left with sql1 primary for the tests that change nothing."""
+    yield own
+    own.sql("EXEC twin.restore @name = 'as_made'", node="sql2")
+
+
 def states(own, node="sql1"):
     """Synchronization state by replica."""
     return {row["n"]: row["s"] for row in own.rows(STATES, node=node)}
