@@ -1,10 +1,13 @@
 """Startup options, load arguments, identifiers and log sequence numbers of the twin."""
 
+import json
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
+from aglab import ag
+from aglab.ag.spec import SYNC_CODE
 from aglab.core.errors import UsageError
 from aglab.twin import availability as av
 from aglab.twin import plant, settings
@@ -76,25 +79,32 @@ def test_log_sequence_numbers_grow_with_the_position():
 def test_identifiers_follow_from_names():
     """Every run of a lab prints the same GUIDs, and no two things share one."""
     group = av.form(["sql1", "sql2", "sql3"], "OLTP", 0.0)
-    ids = [group.id, group.database_id, *(group.replica_id(one.name) for one in group.replicas)]
+    ids = [group.id, group.database_id("OLTP"), *(group.replica_id(one) for one in group.replicas)]
     assert len(set(ids)) == 5 and av.form(["sql1"], "OLTP", 1.0).id == group.id
+
+
+def states(group):
+    """synchronization_state of each replica's copy, in SQL Server's codes."""
+    return [SYNC_CODE[one.databases["OLTP"].sync_state] for one in group.nodes.values()]
 
 
 def test_group_states_follow_links_and_modes():
     """A suspended or unlinked replica is NOT SYNCHRONIZING, an asynchronous one at best SYNCHRONIZING."""
     group = av.form(["sql1", "sql2", "sql3"], "OLTP", 0.0)
-    assert [group.synchronization_state(one) for one in ("sql1", "sql2", "sql3")] == [2, 2, 2] and group.group_health() == 2
-    group.replica("sql2").connected = False
-    group.replica("sql3").availability_mode = av.ASYNCHRONOUS
-    assert [group.synchronization_state(one) for one in ("sql1", "sql2", "sql3")] == [2, 0, 1]
-    assert group.synchronization_health("sql2") == 0 and group.synchronization_health("sql3") == 2 and group.group_health() == 1
-    group.replica("sql3").suspended = True
-    group.replica("sql1").suspended = True
-    assert group.group_health() == 0 and group.synchronization_health("nowhere") == 0
+    assert states(group) == [2, 2, 2]
+    group.apply(ag.events.Crash("sql2"), 0.0)
+    group.apply(ag.events.ModifyReplica("sql1", "sql3", {"availability_mode": ag.AvailabilityMode.ASYNCHRONOUS}), 0.0)
+    assert states(group) == [2, 0, 1]
+    health = {one.name: group.synchronization_health(one) for one in group.nodes.values()}
+    assert health["sql2"] == 0 and health["sql3"] == 2
+    group.apply(ag.events.Suspend("sql3", "OLTP"), 0.0)
+    group.apply(ag.events.Suspend("sql1", "OLTP"), 0.0)
+    assert states(group) == [0, 0, 0]
 
 
 def test_group_survives_the_state_file():
     """What is written is what is read."""
     group = av.form(["sql1", "sql2"], "OLTP", 3.0)
-    group.replica("sql2").suspended = True
-    assert av.Group.from_dict(group.to_dict()) == group
+    group.apply(ag.events.Suspend("sql2", "OLTP"), 3.0)
+    kept = ag.saving.to_dict(group)
+    assert ag.saving.to_dict(ag.saving.from_dict(json.loads(json.dumps(kept)))) == kept and states(group)[1] == 0

@@ -16,7 +16,7 @@ from aglab.lab.cluster import Cluster, Node, checked_options
 from aglab.lab.driver import Connection
 from aglab.twin import RunningTwin, attach, spawn_child
 
-FAULTS = ("cut", "heal", "delay")
+FAULTS = ("cut", "heal", "delay", "crash", "stop", "start")
 
 
 class TwinCluster(Cluster):

@@ -1,146 +1,285 @@
-"""The availability group of a twin, and how its state reads in SQL Server's codes.
+"""The availability group of a twin: the rules of :mod:`aglab.ag` over live nodes, rows and the engine's log positions.
 
-The group is what ``aglab up`` forms: ag1, cluster type EXTERNAL, synchronous commit on every replica, sql1 primary.
-Identifiers are derived from names, so that two runs of a lab print the same. Byte positions of the engine's log become
-SQL Server log sequence numbers: virtual log file, 512-byte block, slot.
+The group is what ``aglab up`` forms: ag1, cluster type EXTERNAL, synchronous commit on every replica, sql1 primary. The engine
+says how far log has got, the rules say what follows (roles, synchronization, sessions, commits), and this module carries
+that out: errorlog lines, dropped connections, the engine's primary and links, rows (:mod:`aglab.twin.shipping`). While a replica
+in step is silent, the load waits as a synchronous commit does, until SESSION_TIMEOUT has passed.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import uuid
-from dataclasses import asdict, dataclass, field
-from decimal import Decimal
-from typing import Any
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
 
-NAMESPACE = uuid.UUID("5f3c1e0a-7a52-4d57-9a44-1f3a6f8d2b10")
-VLF_BYTES = 256 * 1024 * 1024
-FIRST_VLF = 38
-SYNCHRONOUS, ASYNCHRONOUS = 1, 0
+from aglab import ag
+from aglab.ag import effects as ef
+from aglab.ag import events as ev
+from aglab.ag.base import identifier
+from aglab.ag.ledger import VLF_BYTES
+from aglab.ag.ledger import lsn_decimal as lsn
+from aglab.tsql import CommitRecord, Session, TsqlError, Wait
+from aglab.twin.shipping import Shipping
 
-MODE_DESC = {0: "ASYNCHRONOUS_COMMIT", 1: "SYNCHRONOUS_COMMIT", 4: "CONFIGURATION_ONLY"}
-FAILOVER_DESC = {0: "AUTOMATIC", 1: "MANUAL", 2: "EXTERNAL"}
-ROLE_DESC = {0: "RESOLVING", 1: "PRIMARY", 2: "SECONDARY"}
-SYNC_DESC = {0: "NOT SYNCHRONIZING", 1: "SYNCHRONIZING", 2: "SYNCHRONIZED", 3: "REVERTING", 4: "INITIALIZING"}
-HEALTH_DESC = {0: "NOT_HEALTHY", 1: "PARTIALLY_HEALTHY", 2: "HEALTHY"}
-CONNECT_DESC = {0: "NO", 1: "READ_ONLY", 2: "ALL", 3: "READ_WRITE"}
+if TYPE_CHECKING:
+    from aglab.twin.cluster import Cluster
 
-
-def identifier(*parts: str) -> uuid.UUID:
-    """A GUID that follows from names."""
-    return uuid.uuid5(NAMESPACE, "/".join(parts))
+KIB = 1024.0
+IN_STEP_BYTES = 1.0  # what the engine rounds
+COMMIT_STEP_S = 0.05  # how often a waiting commit looks again
+KILLED = (596, 21, 1, "Cannot continue the execution because the session is in the kill state.")
 
 
-def lsn(position_bytes: float, slot: int = 1) -> Decimal:
-    """The log sequence number, numeric(25,0), of a byte position in the log.
-
-    >>> lsn(0), lsn(1024 * 1024)
-    (Decimal('38000000001600001'), Decimal('38000000206400001'))
-    """
-    position = max(0, int(position_bytes))
-    vlf = FIRST_VLF + position // VLF_BYTES
-    block = position % VLF_BYTES // 512 + 16
-    return Decimal(vlf * 10**15 + block * 10**5 + slot)
-
-
-@dataclass
-class Replica:
-    """One replica of the group."""
-
-    name: str
-    availability_mode: int = SYNCHRONOUS
-    failover_mode: int = 2
-    session_timeout: int = 10
-    primary_connections: int = 2
-    secondary_connections: int = 2
-    backup_priority: int = 50
-    seeding_mode: int = 0  # AUTOMATIC
-    connected: bool = True
-    suspended: bool = False
-    suspend_reason: int | None = None
-
-    @property
-    def endpoint_url(self) -> str:
-        """Where the database mirroring endpoint listens."""
-        return f"TCP://{self.name}:5022"
+def spec_of(names: list[str], database: str) -> ag.GroupSpec:
+    """Group ag1 as ``aglab up`` makes it."""
+    replicas = [
+        ag.ReplicaSpec(
+            one,
+            failover_mode=ag.FailoverMode.EXTERNAL,
+            seeding_mode="AUTOMATIC",
+            primary_connections="ALL",
+            secondary_connections="ALL",
+        )
+        for one in names
+    ]
+    return ag.GroupSpec("ag1", ag.ClusterType.EXTERNAL, replicas, [database], db_failover=True)
 
 
-@dataclass
-class Group:
-    """The availability group. ``since_s``: when it was formed, on the cluster's clock."""
-
-    name: str = "ag1"
-    database: str = "OLTP"
-    primary: str = "sql1"
-    replicas: list[Replica] = field(default_factory=list)
-    cluster_type: int = 2  # 0 WSFC, 1 NONE, 2 EXTERNAL
-    required_synchronized_secondaries_to_commit: int = 0
-    db_failover: bool = True
-    since_s: float = 0.0
-
-    @property
-    def id(self) -> uuid.UUID:
-        """group_id."""
-        return identifier("group", self.name)
-
-    @property
-    def database_id(self) -> uuid.UUID:
-        """group_database_id."""
-        return identifier("group", self.name, "database", self.database)
-
-    def replica_id(self, name: str) -> uuid.UUID:
-        """replica_id."""
-        return identifier("group", self.name, "replica", name)
-
-    def replica(self, name: str) -> Replica | None:
-        """The replica on a node, or None."""
-        return next((one for one in self.replicas if one.name == name), None)
-
-    def role(self, name: str) -> int:
-        """1 primary, 2 secondary."""
-        return 1 if name == self.primary else 2
-
-    def synchronization_state(self, name: str) -> int:
-        """0 NOT SYNCHRONIZING, 1 SYNCHRONIZING, 2 SYNCHRONIZED."""
-        replica = self.replica(name)
-        if replica is None or replica.suspended or not replica.connected:
-            return 0
-        if name == self.primary:
-            return 2 if replica.availability_mode == SYNCHRONOUS else 1
-        return 2 if replica.availability_mode == SYNCHRONOUS else 1
-
-    def synchronization_health(self, name: str) -> int:
-        """2 HEALTHY when the state is what the mode asks for, else 0 or 1."""
-        replica = self.replica(name)
-        state = self.synchronization_state(name)
-        if replica is None or state == 0:
-            return 0
-        wanted = 2 if replica.availability_mode == SYNCHRONOUS else 1
-        return 2 if state >= wanted else 1
-
-    def group_health(self) -> int:
-        """Worst health of any replica, as the group shows it."""
-        health = [self.synchronization_health(one.name) for one in self.replicas]
-        if all(one == 2 for one in health):
-            return 2
-        return 1 if any(one == 2 for one in health) else 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """For the state file."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Group:
-        """The inverse of :meth:`to_dict`."""
-        return cls(**{**content, "replicas": [Replica(**one) for one in content["replicas"]]})
-
-
-def form(names: list[str], database: str, since_s: float) -> Group:
-    """Group ag1 over the nodes, the first one primary."""
-    return Group(database=database, primary=names[0], replicas=[Replica(name) for name in names], since_s=since_s)
+def form(names: list[str], database: str, since_s: float) -> ag.Group:
+    """Group ag1 over the nodes, the first one primary, every copy synchronized."""
+    return ag.Group.form(spec_of(names, database), names[0], since_s, nodes=names)
 
 
 def time_at(epoch: dt.datetime, seconds: float) -> dt.datetime:
     """A datetime (3 ms grain, as type datetime has) of a clock reading."""
     moment = epoch + dt.timedelta(seconds=seconds)
     return moment.replace(microsecond=moment.microsecond // 10000 * 10000)
+
+
+class Availability:
+    """One group on a cluster of nodes (world thread).
+
+    Attributes
+    ----------
+    rules : aglab.ag.Group
+    rows : Shipping
+        Which replica has which committed rows.
+    """
+
+    def __init__(self, cluster: Cluster, rules: ag.Group) -> None:
+        self.cluster = cluster
+        self.rules = rules
+        self.rows = Shipping(cluster, self)
+        self._outcomes: dict[int, ef.Effect] = {}
+        self._commits = max((one.id for ledger in rules.ledgers.values() for one in ledger.commits), default=0)
+        self._end_bytes = cluster.plant.gauges(rules.primary() or "").get("lsn_end", 0.0)
+        cluster.plant.due_s = rules.next_timer_s
+        cluster.plant.fire = self._fire
+
+    def replace(self, rules: ag.Group) -> None:
+        """Another state of the group (a restored one); rows are the caller's business."""
+        rows = self.rows
+        self.__init__(self.cluster, rules)  # type: ignore[misc]
+        self.rows = rows
+        self._end_bytes = self.cluster.plant.gauges(self.cluster.plant.flow.primary).get("lsn_end", 0.0)
+
+    # -- reading -------------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """The group's name."""
+        return self.rules.name
+
+    @property
+    def primary(self) -> str:
+        """The node that serves, or that the load last ran on."""
+        return self.rules.primary() or self.cluster.plant.flow.primary
+
+    @property
+    def database(self) -> str:
+        """The database that the load runs on."""
+        return self.cluster.nodes[self.primary].database_name
+
+    def holds(self, database: str) -> str | None:
+        """The group's name of a database that belongs to it, or None."""
+        return next((one for one in self.rules.spec.databases if one.lower() == database.lower()), None)
+
+    def local(self, node: str, database: str) -> str | None:
+        """The name of a database that has a copy on the node, joined or left behind."""
+        return next((one for one in self.rules.nodes[node].databases if one.lower() == database.lower()), None)
+
+    def role(self, node: str) -> str:
+        """PRIMARY, SECONDARY, RESOLVING."""
+        return self.rules.nodes[node].role.value
+
+    def linked(self, node: str) -> bool:
+        """Whether a replica's session with the primary stands."""
+        return self.rules.nodes[node].connected
+
+    # -- time ----------------------------------------------------------------------------------------------------
+    def now_s(self) -> float:
+        """The group's time: the clock's, never going back."""
+        return max(self.cluster.clock.now_s, self.rules.now_s)
+
+    def sync(self) -> None:
+        """Bring engine, timers and positions to the clock's time."""
+        self.cluster.plant.sync()
+        self.move()
+
+    def _fire(self, due_s: float) -> None:
+        """A timer of the group is due; the engine stands at that moment."""
+        self.move(due_s)
+        self.apply(ev.Tick(), now_s=due_s)
+
+    # -- events --------------------------------------------------------------------------------------------------
+    def act(self, *happened: Any, caller: Session | None = None) -> list[ef.Effect]:
+        """Events at the clock's time, and what follows at once."""
+        self.sync()
+        effects: list[ef.Effect] = []
+        for event in happened:
+            effects += self.apply(event, caller)
+        self.move()
+        self.cluster.dirty = True
+        return effects
+
+    def tell(self, event: Any, caller: Session | None = None) -> None:
+        """A statement; the rules' refusal becomes its error."""
+        for effect in self.act(event, caller=caller):
+            if isinstance(effect, ef.Refused):
+                raise TsqlError(effect.number, effect.severity, effect.state, effect.text)
+
+    def notice(self, caller: Session | None = None) -> list[ef.Effect]:
+        """The cluster notices now what it would notice after its detection time."""
+        self.rules.regroup_at_s = self.now_s()
+        return self.act(ev.Tick(), caller=caller)
+
+    def apply(self, event: Any, caller: Session | None = None, now_s: float | None = None) -> list[ef.Effect]:
+        """One event, carried out."""
+        effects = list(self.rules.apply(event, self.now_s() if now_s is None else max(now_s, self.rules.now_s)))
+        for effect in effects:
+            self._carry_out(effect, caller)
+        self._tell_engine()
+        self.rows.settle()
+        return effects
+
+    def _carry_out(self, effect: ef.Effect, caller: Session | None) -> None:
+        nodes = self.cluster.nodes
+        if isinstance(effect, ef.LogLine):
+            nodes[effect.node].errorlog.write(nodes[effect.node], effect.text, "spid33s", self.rules.now_s)
+        elif isinstance(effect, ef.CommitAcknowledged | ef.CommitFailed):
+            self._outcomes[effect.id] = effect
+        elif isinstance(effect, ef.RoleChanged):
+            self.cluster.dirty = True
+            for database in self.rules.spec.databases:
+                self.cluster.drop_users(nodes[effect.node], database, caller)
+        elif isinstance(effect, ef.Rewound):
+            self.rows.rewound(effect.node, effect.database)
+        elif isinstance(effect, ef.DatabaseJoined):
+            nodes[effect.node].note_membership()
+        elif isinstance(effect, ef.DatabaseLeft):
+            self.cluster.drop_users(nodes[effect.node], effect.database, caller)
+            nodes[effect.node].note_membership()
+
+    # -- engine --------------------------------------------------------------------------------------------------
+    def move(self, now_s: float | None = None) -> None:
+        """Give the rules the engine's positions: each replica is as far behind the end of log as its queues say."""
+        plant, rules = self.cluster.plant, self.rules
+        moment = self.now_s() if now_s is None else max(now_s, rules.now_s)
+        source = plant.flow.primary
+        if source != rules.primary():
+            return
+        gauges = {name: plant.flow.gauges(name) for name in plant.flow.names}
+        made = int(gauges[source]["lsn_end"] - self._end_bytes)
+        load = self.holds(self.database)
+        if made > 0:
+            self._end_bytes += made
+            if load is not None:
+                self.apply(ev.WriteLog(source, load, made), now_s=moment)
+        for name, node in rules.nodes.items():
+            for database in list(node.databases):
+                self._progress(source, name, database, gauges.get(name, {}) if database == load else {}, moment)
+
+    def _progress(self, source: str, name: str, database: str, gauges: dict[str, float], moment: float) -> None:
+        copy = self.rules.nodes[name].databases[database]
+        origin = self.rules.nodes[source].databases.get(database)
+        if origin is None or not copy.joined or not self.rules.nodes[name].up:
+            return
+        behind = gauges.get("log_send_queue_kb", 0.0) * KIB if name != source else 0.0
+        unredone = gauges.get("recovery_queue_kb", 0.0) * KIB
+        hardened = origin.hardened - (int(behind) if behind > IN_STEP_BYTES else 0)
+        redone = hardened - (int(unredone) if unredone > IN_STEP_BYTES else 0)
+        moves = copy.moving and (copy.sent < hardened or copy.received < hardened or copy.hardened < hardened)
+        late = copy.hardened < copy.received or copy.known_hardened < copy.hardened
+        if moves or late or copy.redone < min(redone, copy.hardened) or copy.undo_lsn is not None:
+            self.apply(ev.Progress(name, database, hardened, hardened, hardened, redone), now_s=moment)
+
+    def _tell_engine(self) -> None:
+        plant, rules = self.cluster.plant, self.rules
+        primary = rules.primary()
+        if primary is not None and primary != plant.flow.primary:
+            plant.set_primary(primary)
+            self._end_bytes = plant.gauges(primary)["lsn_end"]
+        load = next(iter(rules.spec.databases), "")
+        silent = False
+        for name in plant.flow.names:
+            node = rules.nodes[name]
+            copy = node.databases.get(load)
+            if name == primary or copy is None:
+                continue
+            moving = node.connected and node.silent_since_s is None and copy.moving
+            silent |= node.silent_since_s is not None and primary is not None and (name, load) in rules.nodes[primary].view.ready
+            wanted = {
+                "connected": moving,
+                "suspended": copy.suspended is not None or not node.up,
+                "availability_mode": "SYNCHRONOUS_COMMIT" if rules.commits_synchronously(node) else "ASYNCHRONOUS_COMMIT",
+            }
+            for key, value in wanted.items():
+                default = {"connected": True, "suspended": False}.get(key, "SYNCHRONOUS_COMMIT")
+                if plant.node_settings.get((name, key), default) != value:
+                    plant.change(name, **{key: value})
+        copy = rules.nodes[primary].databases.get(load) if primary is not None else None
+        plant.hold(silent or copy is None or not copy.available)
+
+    # -- commits -------------------------------------------------------------------------------------------------
+    def commit(self, node: str, record: CommitRecord) -> Generator[Any, Any, None] | None:
+        """Log a transaction, ship it; what still has to be waited for, or None."""
+        self.sync()
+        database = self.holds(record.database) or record.database
+        self._commits += 1
+        number = self._commits
+        lsn_bytes = 0
+        for effect in self.apply(ev.Commit(node, database, number, max(1, int(record.log_bytes)))):
+            if isinstance(effect, ef.Refused):
+                raise TsqlError(effect.number, effect.severity, effect.state, effect.text)
+            if isinstance(effect, ef.CommitLogged) and effect.id == number:
+                lsn_bytes = effect.lsn
+        self.move()
+        self.rows.commit(node, database, record, lsn_bytes)
+        if isinstance(self._outcomes.get(number), ef.CommitAcknowledged):
+            del self._outcomes[number]
+            return None
+        return self._await(number, node, database, record)
+
+    def _await(self, number: int, node: str, database: str, record: CommitRecord) -> Generator[Any, Any, None]:
+        try:
+            while number not in self._outcomes:
+                now = self.cluster.clock.now_s
+                due = self.rules.next_timer_s()
+                until = now + COMMIT_STEP_S if due is None or due <= now else min(due, now + COMMIT_STEP_S)
+                yield Wait("time", until, wait_type="HADR_SYNC_COMMIT")
+                self.sync()
+            effect = self._outcomes.pop(number)
+            if isinstance(effect, ef.CommitFailed):
+                if effect.number == 0:
+                    raise TsqlError(*KILLED)
+                raise TsqlError(effect.number, 14, 1, effect.text)
+        except BaseException:
+            self.rows.withdraw(node, database, record)
+            raise
+
+    # -- keeping -------------------------------------------------------------------------------------------------
+    def to_dict(self) -> dict[str, Any]:
+        """For the state file."""
+        return {"rules": ag.saving.to_dict(self.rules), "stale": sorted(self.rows.stale)}
+
+
+__all__ = ["VLF_BYTES", "Availability", "form", "identifier", "lsn", "spec_of", "time_at"]

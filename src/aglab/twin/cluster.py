@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aglab.core.errors import UsageError, field_error, unknown_name
+from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.hardware import profile_names
-from aglab.tsql import CommitRecord, Session
-from aglab.twin import availability, freeze
+from aglab.tsql import CommitRecord, Session, TsqlError
+from aglab.twin import freeze
 from aglab.twin.adapter import Adapter
+from aglab.twin.availability import Availability, form
 from aglab.twin.clock import Clock
 from aglab.twin.node import Node
 from aglab.twin.plant import DEFAULT_PROFILE, Plant
@@ -22,6 +23,7 @@ from aglab.twin.world import World
 
 NODE_NAMES = ("sql1", "sql2", "sql3")
 DATABASE = "OLTP"
+COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
 
 
 class Cluster:
@@ -51,7 +53,8 @@ class Cluster:
         self.clock = Clock(wall, pace)
         self.world = World(self.clock, wall)
         self.plant = Plant(checked_profile(profile), 1 if bare else 3, lambda: self.clock.now_us, seed)
-        self.group = None if bare else availability.form(list(NODE_NAMES), DATABASE, 0.0)
+        self.nodes: dict[str, Node] = {}
+        self.group = None if bare else Availability(self, form(list(NODE_NAMES), DATABASE, 0.0))
         self.nodes = {name: Node(self, name, ordinal) for ordinal, name in enumerate(NODE_NAMES, start=1)}
         self.adapter = Adapter(self)
         self.state_path: Path | None = None
@@ -104,17 +107,36 @@ class Cluster:
 
     def replicates(self, database: str) -> bool:
         """Whether the database belongs to the availability group."""
-        return self.group is not None and database.lower() == self.group.database.lower()
+        return self.group is not None and self.group.holds(database) is not None
 
-    def receivers(self, source: Node, database: str) -> list[str]:
-        """Nodes that hold a transaction committed on ``source``: itself, and every linked replica where it is the primary."""
-        have = [source.name]
-        if self.group is not None and self.replicates(database) and source.name == self.group.primary:
-            have += [one.name for one in self.group.replicas if one.name != source.name and one.connected and not one.suspended]
-        return have
+    def writers_in(self, node: str, database: str) -> bool:
+        """Whether a session on the node has uncommitted changes in a database."""
+        return any(
+            entry.database.lower() == database.lower()
+            for client in self.nodes[node].clients.values()
+            if client.session.transaction is not None
+            for entry in client.session.transaction.entries
+        )
+
+    def drop_users(self, node: Node, database: str, caller: Session | None = None) -> None:
+        """Close the connections that use a database on a node (its role changes); the caller's after its answer."""
+        for client in list(node.clients.values()):
+            if client.session.database.lower() != database.lower() and not self.writers_in(node.name, database):
+                continue
+            if caller is not None and client.session is caller:
+                client.hang_up_after = True
+            else:
+                node.drop(client)
+
+    def journal(self, names: list[str], record: CommitRecord) -> None:
+        """Keep a commit on disk before its client hears of it."""
+        try:
+            self.on_commit(names, record)
+        except AglabError as error:
+            raise TsqlError(COMMIT_NOT_KEPT, 17, 1, str(error)) from error
 
     def ship(self, names: list[str], record: CommitRecord) -> None:
-        """Apply a committed transaction on the replicas among ``names``; the first is where it was made."""
+        """Apply a committed transaction on the replicas among ``names``; the first is where it was made (or empty)."""
         for name in names[1:]:
             database = self.nodes[name].instance.database(record.database)
             if database is not None:
@@ -128,11 +150,12 @@ class Cluster:
             return
         kept = target.instance.database(name)
         made = freeze.load(freeze.dump(database))
+        made.id = kept.id if kept is not None else max(one.id for one in target.instance.databases.values()) + 1
         if kept is not None:
-            made.id = kept.id
             made.options |= {key: kept.options[key] for key in ("replica_id", "group_database_id") if key in kept.options}
         freeze.replace_databases(target, {**target.instance.databases, name.lower(): made})
         target.user_log_bytes = source.user_log_bytes
+        target.note_membership()
         self.dirty_rows = True
 
     def set_profile(self, profile: str, caller: Session | None = None) -> None:

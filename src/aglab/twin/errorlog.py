@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
+from aglab.twin.clock import EPOCH
+
 if TYPE_CHECKING:
     from aglab.twin.node import Node
 
@@ -20,12 +22,12 @@ class ErrorLog:
     def __init__(self) -> None:
         self.logs: list[list[Line]] = [[]]
 
-    def write(self, node: Node, text: str, source: str = "Server") -> None:
-        """Add a line at the node's time."""
+    def write(self, node: Node, text: str, source: str = "Server", at_s: float | None = None) -> None:
+        """Add a line at the node's time, or at ``at_s`` on the cluster's clock."""
         current = self.logs[0]
         if len(current) >= LINES_MAX:
             del current[: LINES_MAX // 2]
-        current.append((node.now(), source, text))
+        current.append((node.now() if at_s is None else EPOCH + dt.timedelta(seconds=at_s), source, text))
 
     def cycle(self, node: Node) -> None:
         """Begin a new log, as a start of the instance does."""
@@ -54,8 +56,8 @@ class ErrorLog:
             node, "SQL Server is now ready for client connections. This is an informational message; no user action is required."
         )
         group = node.cluster.group
-        if group is not None:
-            role = "PRIMARY_NORMAL" if node.name == group.primary else "SECONDARY_NORMAL"
+        if group is not None and group.role(node.name) in ("PRIMARY", "SECONDARY"):
+            role = f"{group.role(node.name)}_NORMAL"
             self.write(
                 node,
                 f"The state of the local availability replica in availability group '{group.name}' has changed from "

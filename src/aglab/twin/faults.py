@@ -1,6 +1,6 @@
-"""Faults that a class can cause: cut and heal a replica's link, stretch the round trip.
+"""Faults that a class can cause: cut and heal a node's links, stretch the round trip, crash, stop and start a node.
 
-Each maps to something the engine and the availability group know; more come with the group's full rules.
+Each is an event of the availability group's rules; what follows (the session time-out, roles, synchronization) is theirs.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from aglab.ag import events
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Session
 from aglab.twin.adapter_results import message
 
 if TYPE_CHECKING:
-    from aglab.twin.availability import Replica
+    from aglab.twin.availability import Availability
     from aglab.twin.cluster import Cluster
     from aglab.twin.node import Node
 
@@ -26,59 +27,56 @@ class Faults:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
-    def _secondary(self, name: Any) -> tuple[Node, Replica]:
+    def _member(self, name: Any) -> tuple[Node, Availability]:
         target = self.cluster.node(name)
         group = self.cluster.group
-        replica = group.replica(target.name) if group else None
-        if group is None or replica is None:
+        if group is None:
             raise UsageError(f"node {target.name!r} is in no availability group", "start the twin without --bare")
-        if target.name == group.primary:
-            raise UsageError(f"node {target.name!r} is the primary", "name a secondary: cutting it isolates it from the primary")
-        return target, replica
+        return target, group
 
-    def _link(self, target: Node, replica: Replica, up: bool) -> None:
-        cluster = self.cluster
-        replica.connected = up
-        cluster.plant.change(target.name, connected=up)
-        if up:
-            self._catch_up(target)
-        primary = cluster.nodes[cluster.primary]
-        name = cluster.group.name if cluster.group else ""
-        if up:
-            text = (
-                f"A connection for availability group '{name}' from availability replica '{primary.name}' to '{target.name}' has "
-                "been successfully established. This is an informational message only. No user action is required."
-            )
-        else:
-            text = (
-                "A connection timeout has occurred on a previously established connection to availability replica "
-                f"'{target.name}'. Either a networking or a firewall issue exists or the availability replica has transitioned "
-                "to the resolving role."
-            )
-        primary.errorlog.write(primary, text, "spid33s")
-        cluster.dirty = True
-
-    def _catch_up(self, target: Node) -> None:
-        """User rows committed while the link was cut reach the replica."""
-        cluster = self.cluster
-        group = cluster.group
-        source = cluster.nodes[cluster.primary]
-        if group is not None:
-            cluster.copy_database(source, target, group.database)
+    def _links(self, name: str, kind: type) -> list[Any]:
+        return [kind(name, other) for other in self.cluster.nodes if other != name]
 
     def cut(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
-        """EXEC twin.cut @node"""
-        target, replica = self._secondary(node)
-        if replica.connected:
-            self._link(target, replica, up=False)
+        """EXEC twin.cut @node: no message reaches the node; its session ends after SESSION_TIMEOUT"""
+        target, group = self._member(node)
+        if target.name == group.primary:
+            raise UsageError(f"node {target.name!r} is the primary", "name a secondary: cutting it isolates it from the primary")
+        group.act(*self._links(target.name, events.Cut), caller=session)
         yield message(f"The link to {target.name} is cut.")
 
     def heal(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.heal @node"""
-        target, replica = self._secondary(node)
-        if not replica.connected:
-            self._link(target, replica, up=True)
+        target, group = self._member(node)
+        group.act(*self._links(target.name, events.Heal), caller=session)
         yield message(f"The link to {target.name} is joined.")
+
+    def _other(self, here: Node, name: Any, word: str) -> Node:
+        target = self.cluster.node(name)
+        if target is here:
+            raise UsageError(f"node {target.name!r} runs this session", f"{word} it from another node")
+        return target
+
+    def crash(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.crash @node: the instance is gone at once"""
+        target = self._other(here, node, "crash")
+        if target.accepting:
+            target.end(session)
+        yield message(f"Node {target.name} has crashed.")
+
+    def stop(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.stop @node: the service is stopped"""
+        target = self._other(here, node, "stop")
+        if target.accepting:
+            target.end(session, clean=True)
+        yield message(f"Node {target.name} has stopped.")
+
+    def start(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.start @node"""
+        target = self.cluster.node(node)
+        if not target.accepting:
+            target.begin()
+        yield message(f"Node {target.name} runs.")
 
     def delay(self, here: Node, session: Session, /, rtt_us: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.delay @rtt_us"""

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aglab.twin.availability import Group
+from aglab.ag import saving
+from aglab.twin.availability import Availability, form
 from aglab.twin.backups import Backup
 from aglab.twin.errorlog import ErrorLog
 from aglab.twin.plant import Plant, Recording
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 BACKUPS_KEPT = 1000
+WAITING = "(waiting)"  # committed rows that replicas have yet to apply
 _GENERATIONS = itertools.count(1)
 _SAFE = {
     "builtins": {"set", "frozenset", "bytearray", "complex", "range"},
@@ -80,11 +82,16 @@ def load(data: bytes) -> Any:
 # -- rows ------------------------------------------------------------------------------------------------------------
 def rows_of(cluster: Cluster) -> dict[str, Any]:
     """Databases and logins of every node."""
-    return {name: {"databases": node.instance.databases, "logins": node.instance.logins} for name, node in cluster.nodes.items()}
+    rows: dict[str, Any] = {
+        name: {"databases": node.instance.databases, "logins": node.instance.logins} for name, node in cluster.nodes.items()
+    }
+    return {**rows, WAITING: cluster.group.rows.content() if cluster.group is not None else {}}
 
 
 def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
     """Give every node the databases and logins of :func:`rows_of`."""
+    if cluster.group is not None:
+        cluster.group.rows.put(content.get(WAITING, {}))
     for name, node in cluster.nodes.items():
         replace_databases(node, content[name]["databases"])
         node.instance.logins.clear()
@@ -116,10 +123,23 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
     """Bring the cluster to what :func:`small_of` kept. KeyError, TypeError, ValueError: the content is damaged."""
     cluster.clock.set_time(int(content["clock_us"]))
     cluster.clock.set_pace(content["pace"])
-    cluster.group = Group.from_dict(content["group"]) if content["group"] else None
     for name, node in cluster.nodes.items():
         _put_node(node, content["nodes"][name], with_options)
     _put_plant(cluster.plant, content["plant"])
+    if cluster.group is not None:
+        _put_group(cluster, cluster.group, content["group"])
+
+
+def _put_group(cluster: Cluster, group: Availability, content: dict[str, Any]) -> None:
+    if "rules" in content:
+        group.replace(saving.from_dict(content["rules"]))
+        group.rows.stale = {(node, database) for node, database in content["stale"]}
+    else:  # written before groups had rules: every replica was in step
+        group.replace(form(list(cluster.nodes), group.rules.spec.databases[0], 0.0))
+    group.rows.regrow()
+    for name, node in cluster.nodes.items():
+        node.accepting = group.rules.nodes[name].up
+        node.note_membership()
 
 
 def _node_of(node: Node) -> dict[str, Any]:
@@ -180,6 +200,8 @@ def _plant_of(plant: Plant) -> dict[str, Any]:
         "inputs": plant.inputs,
         "node_settings": [[node, name, value] for (node, name), value in plant.node_settings.items()],
         "users": plant.users,
+        "held": plant.held,
+        "primary": plant.primary,
         "start_us": plant.start_us,
         "baseline": plant._baseline,
         "state": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in kept.items()},
@@ -193,12 +215,14 @@ def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
     plant.seed = int(content["seed"])
     plant.inputs = dict(content["inputs"])
     plant.node_settings = {(node, name): value for node, name, value in content["node_settings"]}
+    plant.primary = content.get("primary")
+    plant.held = bool(content.get("held", False))
     plant._build()
     plant.recording = Recording()  # what it holds belongs to another course of events
     plant.users = float(content["users"])
     if not _put_flow(plant, content):
         # the engine's state has another shape in this version: the machines start afresh, settings and load are kept
-        plant.flow.change(users=plant.users)
+        plant.flow.change(users=0.0 if plant.held else plant.users)
         return
     plant.start_us = int(content["start_us"])
     plant._baseline = {name: dict(values) for name, values in content["baseline"].items()}

@@ -83,7 +83,14 @@ class Keeper:
                 if len(body) < size or zlib.crc32(body) != int.from_bytes(data[place + 4 : place + 8], "little"):
                     return  # torn by a crash: its client was never answered
                 names, record = freeze.load(body)
+                group = self.cluster.group
                 for name in names:
+                    if "@" in name:  # it waits until the replica has redone its log
+                        if group is not None:
+                            group.rows.requeue(name, record)
+                        continue
+                    if group is not None:
+                        group.rows.applied(name, record)
                     database = self.cluster.nodes[name].instance.database(record.database)
                     if database is not None:
                         database.apply(record)

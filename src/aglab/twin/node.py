@@ -11,9 +11,11 @@ import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from aglab import ag
+from aglab.ag import events
+from aglab.ag.effects import Refused
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
-from aglab.tsql import error as tsql_error
 from aglab.twin import procedures, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
 
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
-COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
 
 
 assert procedures  # registers what only a node can answer
@@ -111,15 +112,20 @@ class Node(Requests):
             self.cluster.plant.node_restarted(self.name)
             self.cluster.plant.change(self.name, restart=True)
         settings.apply_all(self)
-        self._note_membership()
+        self.note_membership()
         self.accepting = True
 
-    def _note_membership(self) -> None:
+    def note_membership(self) -> None:
         """sys.databases shows which replica and group database a database is."""
-        database, group = self.instance.database(self.database_name), self.cluster.group
-        if database is not None and group is not None:
-            database.options["replica_id"] = group.replica_id(self.name)
-            database.options["group_database_id"] = group.database_id
+        group = self.cluster.group
+        if group is None:
+            return
+        for database in self.instance.databases.values():
+            name = group.holds(database.name)
+            here = group.rules.nodes[self.name].databases.get(name) if name is not None else None
+            joined = name is not None and here is not None and here.joined
+            database.options["replica_id"] = group.rules.replica_id(self.name) if joined else None
+            database.options["group_database_id"] = group.rules.database_id(name) if joined and name else None
 
     def restart(self, startup_options: list[str] | None = None, caller: Session | None = None) -> None:
         """Stop and start the instance; every client but the caller is dropped now, the caller after its answer.
@@ -136,14 +142,40 @@ class Node(Requests):
             "SQL Server is terminating in response to a 'stop' request from Service Control Manager. "
             "This is an informational message only. No user action is required.",
         )
+        self._hang_up(caller)
+        self.deadlocks_before_restart = 0
+        self.instance.locks.deadlocks = []
+        group = self.cluster.group
+        if group is not None:
+            group.act(events.Crash(self.name), caller=caller)
+        self.start()
+        if group is not None:
+            group.act(events.Start(self.name), caller=caller)
+            group.notice(caller)
+        self.cluster.dirty = True
+
+    def _hang_up(self, caller: Session | None) -> None:
         for client in list(self.clients.values()):
             if caller is not None and client.session is caller:
                 client.hang_up_after = True
             else:
                 self.drop(client)
-        self.deadlocks_before_restart = 0
-        self.instance.locks.deadlocks = []
+
+    def end(self, caller: Session | None = None, clean: bool = False) -> None:
+        """The instance ends (``clean``: as by SHUTDOWN) and stays down until :meth:`begin`."""
+        if clean:
+            self.errorlog.write(self, "SQL Server is terminating because of a system shutdown.")
+        self.accepting = False
+        self._hang_up(caller)
+        if self.cluster.group is not None:
+            self.cluster.group.act(events.Crash(self.name), caller=caller)
+        self.cluster.dirty = True
+
+    def begin(self) -> None:
+        """Start an instance that has ended."""
         self.start()
+        if self.cluster.group is not None:
+            self.cluster.group.act(events.Start(self.name))
         self.cluster.dirty = True
 
     def lay_out_files(self) -> None:
@@ -252,24 +284,29 @@ class Node(Requests):
 
     def commit(self, record: CommitRecord, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
-        have = self.cluster.receivers(self, record.database)
-        try:
-            self.cluster.on_commit(have, record)
-        except AglabError as error:
-            raise TsqlError(COMMIT_NOT_KEPT, 17, 1, str(error)) from error
+        group = self.cluster.group
+        waits = None
+        if group is not None and group.holds(record.database):
+            waits = group.commit(self.name, record)
+        else:
+            self.cluster.journal([self.name], record)
         self.note_log(record.database, record.log_bytes)
-        self.cluster.ship(have, record)
+        return waits
 
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""
+        refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
+        if refused is not None:
+            raise TsqlError(refused.number, refused.severity, refused.state, refused.text)
+
+    def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Refused | None:
+        """Why the availability group keeps a client from a database here, or None."""
         group = self.cluster.group
-        if group is None or not self.cluster.replicates(database) or self.name == group.primary:
-            return
-        replica = group.replica(self.name)
-        if replica is not None and replica.secondary_connections == 0:
-            raise tsql_error(976, database)
-        if for_write:
-            raise tsql_error(3906, database)
+        name = group.local(self.name, database) if group is not None else None
+        if group is None or name is None:
+            return None
+        group.sync()
+        return ag.check_access(group.rules, self.name, name, read_only_intent, for_write)
 
     def adapter_procedure(self, name: str) -> AdapterProcedure | None:
         """A procedure of schema twin."""

@@ -80,6 +80,11 @@ class Plant:
         self.node_settings: dict[tuple[str, str], Any] = {}  # what nodes were told, for the next flow
         self.users = 0.0
         self.recording = Recording()
+        self.held = False  # nobody is served: the load's users wait
+        self.primary: str | None = None  # where the load runs, when it is not the scenario's first node
+        self.due_s: Callable[[], float | None] = lambda: None  # when the availability group wants to be called
+        self.fire: Callable[[float], None] = lambda due_s: None
+        self._firing = False
         self._baseline: dict[str, dict[str, float]] = {}
         self._build()
 
@@ -88,6 +93,8 @@ class Plant:
         scenario = base.with_settings(self.inputs)
         flow = Flow(scenario, seed=self.seed)
         flow.change(users=0)
+        if self.primary in flow.names:
+            flow.change(primary=self.primary)
         for (node, name), value in self.node_settings.items():
             if node in flow.names:
                 flow.change(node, **{name: value})
@@ -120,9 +127,24 @@ class Plant:
 
     # -- time ----------------------------------------------------------------------------------------------------
     def sync(self) -> None:
-        """Advance the flow to the clock, in whole ticks."""
+        """Advance the flow to the clock, in whole ticks, stopping where the availability group has something to do."""
+        if self._firing:
+            return
+        now_us = self.now_us()
+        while (due_s := self.due_s()) is not None and due_s * 1e6 <= now_us + 0.5:
+            self._advance(round(due_s * 1e6))
+            self._firing = True
+            try:
+                self.fire(due_s)
+            finally:
+                self._firing = False
+            if self.due_s() == due_s:
+                break
+        self._advance(now_us)
+
+    def _advance(self, to_us: int) -> None:
         tick_s = self.scenario.settings.tick_s
-        ticks = int(((self.now_us() - self.start_us) / 1e6 - self.flow.now_s) / tick_s + 1e-6)
+        ticks = int(((to_us - self.start_us) / 1e6 - self.flow.now_s) / tick_s + 1e-6)
         if ticks <= 0:
             return
         block = self.flow.advance(ticks * tick_s)
@@ -175,13 +197,25 @@ class Plant:
     # -- load ----------------------------------------------------------------------------------------------------
     def start_load(self, users: float) -> None:
         """Let ``users`` users work from now on."""
-        self.change(users=float(users))
+        self.sync()
         self.users = float(users)
+        self.change(users=0.0 if self.held else self.users)
 
     def stop_load(self) -> None:
         """Send every user home."""
         self.change(users=0)
         self.users = 0.0
+
+    def hold(self, held: bool) -> None:
+        """Let the load's users wait (no primary serves, or a synchronous commit waits), or go on."""
+        if held != self.held:
+            self.held = held
+            self.change(users=0.0 if held else self.users)
+
+    def set_primary(self, node: str) -> None:
+        """The load runs on another node from now on."""
+        self.primary = node
+        self.change(primary=node)
 
     def set_profile(self, profile: str) -> None:
         """Other machines: a new flow on the new profile, with load and settings as they were; counters restart."""
@@ -193,7 +227,7 @@ class Plant:
         except BaseException:
             self.profile = before
             raise
-        if self.users > 0:
+        if self.users > 0 and not self.held:
             self.flow.change(users=self.users)
 
 

@@ -40,6 +40,10 @@ class Requests:
         """A line of the errorlog."""
         raise NotImplementedError
 
+    def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Any:
+        """Why the availability group keeps a client from a database here, or None."""
+        raise NotImplementedError
+
     # -- coming in -----------------------------------------------------------------------------------------------
     def login(self, connection: Connection, request: LoginRequest) -> None:
         """Check who wants in, and open a session."""
@@ -64,6 +68,10 @@ class Requests:
         if found is None:
             text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
             connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
+            return
+        refused = self.refusal(found.name, request.read_only_intent)
+        if refused is not None:
+            connection.reject([Message(refused.number, refused.severity, refused.state, refused.text)], 0.0)
             return
         self.gate.succeeded(user)
         self.logins += 1

@@ -131,9 +131,8 @@ class Twin:
     def describe(self) -> list[NodeInfo]:
         """The nodes as they are now, with their roles."""
         group = self.cluster.group
-        roles = {1: "PRIMARY", 2: "SECONDARY"}
         return [
-            NodeInfo(name, LOOPBACK, node.port, roles[group.role(name)] if group else "STANDALONE")
+            NodeInfo(name, LOOPBACK, node.port, group.role(name) if group else "STANDALONE")
             for name, node in self.cluster.nodes.items()
         ]
 

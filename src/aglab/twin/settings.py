@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import UsageError, field_error
-from aglab.tsql import Change, Command, Session, TsqlError
+from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.twin.backups import backup
+from aglab.twin.group_statements import alter_group, set_hadr
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -157,36 +158,6 @@ def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]
     yield from ()
 
 
-def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER DATABASE ... SET HADR SUSPEND | RESUME."""
-    cluster = node.cluster
-    group = cluster.group
-    if group is None or not cluster.replicates(command.target):
-        text = (
-            f"Cannot complete this ALTER DATABASE <database-name> SET HADR operation on database '{command.target}'. "
-            "The database is not joined to an availability group. After the database has joined the availability group, retry "
-            "the command."
-        )
-        raise TsqlError(35242, 16, 16, text)
-    suspend = "SUSPEND" in {str(key).upper() for key in command.options} | {
-        str(value).upper() for value in command.options.values()
-    }
-    affected = [one for one in group.replicas if one.name == node.name] if node.name != group.primary else group.replicas
-    for replica in affected:
-        if replica.name == group.primary:
-            continue
-        replica.suspended, replica.suspend_reason = suspend, 0 if suspend else None
-        cluster.plant.change(replica.name, suspended=suspend)
-    word = "suspended" if suspend else "resumed"
-    node.errorlog.write(
-        node,
-        f"Always On Availability Groups data movement for database '{command.target}' has been {word}.",
-        f"spid{session.spid}s",
-    )
-    cluster.dirty = True
-    yield from ()
-
-
 def _clear_waits(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)."""
     node.waits.clear()
@@ -201,7 +172,8 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 _COMMANDS = {
     "CHECKPOINT": _checkpoint,
-    "ALTER DATABASE SET HADR": _hadr,
+    "ALTER AVAILABILITY GROUP": alter_group,
+    "ALTER DATABASE SET HADR": set_hadr,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
     "DBCC SQLPERF CLEAR": _clear_waits,

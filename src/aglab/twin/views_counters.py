@@ -134,13 +134,13 @@ def _server_rows(node: Node, totals: dict[str, float]) -> Iterator[Row]:
 
 def _replica_rows(node: Node, totals: dict[str, float]) -> Iterator[Row]:
     group = node.cluster.group
-    if group is None or group.replica(node.name) is None:
+    if group is None:
         return
     primary = node.name == group.primary
-    others = [one.name for one in group.replicas if one.name != node.name] if primary else [group.primary]
+    others = [one for one in group.rules.replicas if one != node.name] if primary else [group.primary]
     sent = int(totals.get("bytes_sent_to_transport", 0.0))
     received = int(totals.get("bytes_received_from_replica", 0.0))
-    linked = [one for one in others if (replica := group.replica(one)) and replica.connected] or others
+    linked = [one for one in others if not primary or group.linked(one)] or others
     for other in others:
         share = len(linked) if other in linked else 0
         name = f"{group.name}:{other}"
