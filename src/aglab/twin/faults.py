@@ -39,7 +39,7 @@ class Faults:
     def _link(self, target: Node, replica: Replica, up: bool) -> None:
         cluster = self.cluster
         replica.connected = up
-        cluster.plant.change(target.name, connected=up)
+        cluster.plant.change(target.name, connected=up and not replica.suspended)
         if up:
             self._catch_up(target)
         primary = cluster.nodes[cluster.primary]

@@ -176,7 +176,8 @@ def _hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
         if replica.name == group.primary:
             continue
         replica.suspended, replica.suspend_reason = suspend, 0 if suspend else None
-        cluster.plant.change(replica.name, suspended=suspend)
+        # Documented: a suspended copy neither receives nor applies log, so the primary's log send queue grows.
+        cluster.plant.change(replica.name, suspended=suspend, connected=replica.connected and not suspend)
     word = "suspended" if suspend else "resumed"
     node.errorlog.write(
         node,
