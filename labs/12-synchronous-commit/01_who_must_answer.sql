@@ -7,9 +7,10 @@ FROM sys.availability_replicas AS r
 JOIN sys.dm_hadr_availability_replica_states AS s ON s.replica_id = r.replica_id
 ORDER BY r.replica_server_name;
 
--- What counts at this moment: is_commit_participant = 1 means that commits on the primary wait for this copy.
-SELECT r.replica_server_name, d.synchronization_state_desc, d.is_commit_participant, d.is_suspended,
-       d.log_send_queue_size AS log_send_queue_kb
+-- What counts at this moment: commits on the primary wait for the copies
+-- that have is_commit_participant = 1.
+SELECT r.replica_server_name, d.synchronization_state_desc, d.is_commit_participant,
+       d.is_suspended, d.log_send_queue_size AS log_send_queue_kb
 FROM sys.dm_hadr_database_replica_states AS d
 JOIN sys.availability_replicas AS r ON r.replica_id = d.replica_id
 WHERE d.database_id = DB_ID(N'OLTP')

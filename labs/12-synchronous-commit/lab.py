@@ -98,12 +98,12 @@ def judge(measured, local, goals, rtt_us, users):
 
 
 def break_it(lab):
-    """The secondaries stand 10 ms away; to make commits quick again, somebody suspended data movement on both. Ten minutes pass."""
+    """The secondaries stand 10 ms away; to make commits quick again, somebody suspended data movement on both. Three minutes pass."""
     stretch(lab, lab.about["arms"][REGION])
     for node in SECONDARIES:
         lab.sql("ALTER DATABASE [OLTP] SET HADR SUSPEND;", node)
     lab.cluster.start_load(lab.about["load"]["users"])
-    lab.cluster.wait(600)
+    lab.cluster.wait(180)
 
 
 def repaired(lab):
@@ -114,15 +114,20 @@ def repaired(lab):
 
 def judge_states(lab, states):
     """The verdict on what the primary says of its secondaries."""
-    said, waiting = [], []
+    said, stopped, behind = [], [], []
     for row in states.itertuples():
+        name, state = row.replica_server_name, row.synchronization_state_desc
         queue_mb = (row.log_send_queue_size or 0) / 1024
-        said.append(f"{row.replica_server_name} is {row.synchronization_state_desc} with {queue_mb:,.0f} MB to be sent")
-        if row.synchronization_state_desc != "SYNCHRONIZED" or queue_mb >= 1:
-            waiting.append(row.replica_server_name)
+        said.append(f"{name} is {state} with {queue_mb:,.0f} MB to be sent")
+        if state == "NOT SYNCHRONIZING":
+            stopped.append(name)
+        elif state != "SYNCHRONIZED" or queue_mb >= 1:
+            behind.append(name)
     seen = "; ".join(said)
-    if waiting:
-        hint = f"Data movement was suspended where the copy is; resume it there: {', '.join(waiting)}. Slow commits are the price of safe ones."
+    if stopped:
+        hint = f"Data movement is suspended; resume it where the copy is: {', '.join(stopped)}. Slow commits are the price of safe ones."
         return Verdict(False, seen, hint)
+    if behind:
+        return Verdict(False, seen, f"Data moves again, and {', '.join(behind)} must be sent what it missed. Wait, then ask again.")
     lab.cluster.stop_load()
     return Verdict(True, seen)
