@@ -87,9 +87,9 @@ def judge(measured, local, goals, rtt_us, users):
     response_ms = 1000 * users / rate
     seen = f"{share:.0%} of the local rate, {response_ms:.1f} ms for a transaction (users / Transactions/sec)"
     if rtt_us / 1000 >= goals["response_ms_max"]:
-        hint = f"One round trip of {rtt_us / 1000:g} ms is already more than a transaction may take: no number of users helps. Move nearer."
+        hint = f"One round trip is {rtt_us / 1000:g} ms, more than a transaction may take: no number of users helps. Move nearer."
     elif share < goals["throughput_share"]:
-        hint = "Nothing is overloaded, there are too few users: each waits for the network most of the time. Users = rate x time."
+        hint = "Nothing is overloaded, there are too few users: each mostly waits for the network. Users = rate x time."
     elif response_ms > goals["response_ms_max"]:
         hint = "The rate is as high as the processor allows; more users only queue for it. Send some home."
     else:
@@ -98,7 +98,7 @@ def judge(measured, local, goals, rtt_us, users):
 
 
 def break_it(lab):
-    """The secondaries stand 10 ms away; to make commits quick again, somebody suspended data movement on both. Three minutes pass."""
+    """The secondaries stand 10 ms away; for quick commits somebody suspended data movement on both. Three minutes pass."""
     stretch(lab, lab.about["arms"][REGION])
     for node in SECONDARIES:
         lab.sql("ALTER DATABASE [OLTP] SET HADR SUSPEND;", node)
@@ -125,9 +125,11 @@ def judge_states(lab, states):
             behind.append(name)
     seen = "; ".join(said)
     if stopped:
-        hint = f"Data movement is suspended; resume it where the copy is: {', '.join(stopped)}. Slow commits are the price of safe ones."
+        where = ", ".join(stopped)
+        hint = f"Data movement is suspended; resume it where the copy is: {where}. Slow commits are the price of safe ones."
         return Verdict(False, seen, hint)
     if behind:
-        return Verdict(False, seen, f"Data moves again, and {', '.join(behind)} must be sent what it missed. Wait, then ask again.")
+        hint = f"Data moves again, and {', '.join(behind)} must be sent what it missed. Wait, then ask again."
+        return Verdict(False, seen, hint)
     lab.cluster.stop_load()
     return Verdict(True, seen)

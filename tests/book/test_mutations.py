@@ -66,8 +66,6 @@ def test_notebook_fails_without_its_mechanism(
 
 
 @pytest.mark.parametrize("stem", ["12_synchronous_commit"])
-def test_notebook_passes_with_a_mutation_that_changes_nothing(
-    stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_notebook_passes_with_a_mutation_that_changes_nothing(stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The way the mutation is applied is not what makes a notebook fail."""
     run(stem, tmp_path, "import aglab.engine\n", monkeypatch)
