@@ -50,5 +50,8 @@ def test_the_fault_is_there_until_t_sql_mends_it(lab):
     """Broken stays broken by itself; the key's T-SQL, and nothing else, makes it healthy."""
     lab.break_it()
     assert not lab.repaired()
-    lab.sql(key_of(lab.slug)["repair"]["sql"])
+    repair = key_of(lab.slug)["repair"]
+    for node in repair.get("nodes", ["sql1"]):
+        lab.sql(repair["sql"], node)
+    lab.cluster.wait(repair.get("wait_s", 0))
     assert lab.repaired()

@@ -123,6 +123,8 @@ _COUNTERS = {
     "transactions_per_s": "Transactions/sec",
     "log_bytes_flushed_per_s": "Log Bytes Flushed/sec",
     "checkpoint_pages_per_s": "Checkpoint pages/sec",
+    "transactions_per_min": "Transactions/min",
+    "transport_bytes_sent_per_s": "Bytes Sent to Transport/sec",
 }
 
 

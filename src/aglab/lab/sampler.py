@@ -121,6 +121,8 @@ def _file_columns(
     read_key, write_key, transfers_key, bytes_key = keys
     if read_key:
         columns[node, _PATHS[read_key].path()] = _mean_s(step["io_stall_read_ms"], step["num_of_reads"])
+        both = _mean_s(step["io_stall_read_ms"] + step["io_stall_write_ms"], step["num_of_reads"] + step["num_of_writes"])
+        columns[node, _PATHS["data_transfer_latency_s"].path()] = both
     columns[node, _PATHS[write_key].path()] = _mean_s(step["io_stall_write_ms"], step["num_of_writes"])
     columns[node, _PATHS[transfers_key].path()] = (step["num_of_reads"] + step["num_of_writes"]) / elapsed
     columns[node, _PATHS[bytes_key].path()] = (step["num_of_bytes_read"] + step["num_of_bytes_written"]) / elapsed

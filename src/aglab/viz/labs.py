@@ -35,13 +35,14 @@ class Probe:
     """Where an output or a series comes from: a counter of a node over the measured time, reduced by ``stat``.
 
     ``per_constant`` names a calibrated constant in B/s; a counter in KB then becomes the seconds that the constant's rate
-    needs for it.
+    needs for it. ``per_counter`` divides by another counter of the node, sample by sample; 0 where that is 0.
     """
 
     node: str
     counter: str
     stat: str = "avg"
     per_constant: str = ""
+    per_counter: str = ""
 
     def factor(self) -> float:
         """From the counter's unit to the output's."""
@@ -64,7 +65,10 @@ class FlowAnswer:
 
         def over_time(probe: Probe) -> np.ndarray:
             samples: np.ndarray = block.values[:, place[probe.node, probe.counter]] * probe.factor()
-            return samples
+            if not probe.per_counter:
+                return samples
+            below = block.values[:, place[probe.node, probe.per_counter]]
+            return np.divide(samples, below, out=np.zeros_like(samples), where=below > 0)
 
         count = round(float(self.engine["run_s"]) / float(self.engine["sample_s"]))
         shown = len(spans_of(self.engine))
@@ -190,10 +194,17 @@ def _relative(
 def _probe(item: Mapping[str, Any], slug: str) -> Probe:
     from aglab.core.quantity import constants
 
-    probe = Probe(item.get("node", "sql1"), item["counter"], item.get("stat", "avg"), item.get("per_constant", ""))
+    probe = Probe(
+        item.get("node", "sql1"),
+        item["counter"],
+        item.get("stat", "avg"),
+        item.get("per_constant", ""),
+        item.get("per_counter", ""),
+    )
     where = f"of {item['key']!r} in explorable {slug!r}"
-    if probe.counter not in BY_KEY:
-        raise unknown_name(f"counter {where}", probe.counter, list(BY_KEY))
+    for counter in (probe.counter, probe.per_counter):
+        if counter and counter not in BY_KEY:
+            raise unknown_name(f"counter {where}", counter, list(BY_KEY))
     if probe.stat not in STATS:
         raise unknown_name(f"statistic {where}", probe.stat, list(STATS))
     if probe.per_constant and probe.per_constant not in constants():

@@ -1,0 +1,71 @@
+"""Mutation tests: a chapter's notebook must fail when the mechanism it teaches is switched off.
+
+The mechanism is switched off in the twin's own process, by a ``sitecustomize`` that the notebook's kernel and its children
+import first. The outputs stored in the notebook play no part: what must fail is an assertion of the notebook itself.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import book_site
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+DISTANCE_IS_FREE = """
+import aglab.engine.flow, aglab.engine.params
+from aglab.engine import layout
+
+def near(scenario, build=aglab.engine.params.build):
+    made = build(scenario)
+    made.hw[:, layout.H_RTT] = 0.0
+    return made
+
+aglab.engine.flow.build = aglab.engine.params.build = near
+"""
+
+THROTTLE_IS_IGNORED = """
+from aglab.engine import Flow
+
+def change(self, node=None, /, *, do=Flow.change, **settings):
+    settings.pop("k_mb_s", None)
+    return do(self, node, **settings)
+
+Flow.change = change
+"""
+
+
+def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Execute a notebook with a mutation in force in every process it starts."""
+    (folder / "sitecustomize.py").write_text(mutation, encoding="utf-8")
+    source = str(book_site.ROOT / "src")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), source, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep))
+    monkeypatch.setenv("AGLAB_HOME", str(folder / "home"))
+    notebook = nbformat.read(book_site.ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(book_site.ROOT / "notebooks")}}).execute()
+
+
+@pytest.mark.parametrize(
+    ("stem", "mutation", "says"),
+    [
+        ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
+        ("16_checkpoint_throttle", THROTTLE_IS_IGNORED, "throttling the checkpoint should nearly double the rate"),
+    ],
+)
+def test_notebook_fails_without_its_mechanism(
+    stem: str, mutation: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The assertion that carries the chapter's claim is the one that fails."""
+    with pytest.raises(CellExecutionError, match=says):
+        run(stem, tmp_path, mutation, monkeypatch)
+
+
+@pytest.mark.parametrize("stem", ["12_synchronous_commit"])
+def test_notebook_passes_with_a_mutation_that_changes_nothing(stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way the mutation is applied is not what makes a notebook fail."""
+    run(stem, tmp_path, "import aglab.engine\n", monkeypatch)
