@@ -86,7 +86,8 @@ class TwinCluster(Cluster):
     def wait(self, seconds: float) -> None:
         if not seconds >= 0:
             raise field_error("seconds", seconds, "must be >= 0", "wait", "use for example 60")
-        self._call("advance", ("seconds", float(seconds)))
+        if seconds:
+            self._call("advance", ("seconds", float(seconds)))
 
     def restart(self, node: str, startup_options: Sequence[str] = ()) -> None:
         options = checked_options(startup_options)
