@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -47,6 +48,12 @@ def run(capsys: Any, *words: str) -> Said:
     return Said(code, out, err)
 
 
+def _as_a_terminal_would() -> None:
+    """Signals at their defaults: a gate run in the background may have been started with some of them ignored."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 def start(*words: str, home: Any, **options: Any) -> subprocess.Popen[str]:
     """``aglab WORDS`` in a process of its own, in a group of its own as a terminal would have it."""
     environment = {**os.environ, "AGLAB_HOME": str(home), "PYTHONUNBUFFERED": "1"}
@@ -58,6 +65,7 @@ def start(*words: str, home: Any, **options: Any) -> subprocess.Popen[str]:
         text=True,
         env=environment,
         start_new_session=True,
+        preexec_fn=_as_a_terminal_would if os.name == "posix" else None,
         **options,
     )
 
