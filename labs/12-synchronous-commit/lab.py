@@ -6,7 +6,7 @@ network is not ours to stretch refuses ``fault`` with its recorded reason.
 
 from __future__ import annotations
 
-from aglab.lab import Verdict
+from aglab.lab import Verdict, number_in
 
 PRIMARY = "sql1"
 SECONDARIES = ("sql2", "sql3")
@@ -45,22 +45,13 @@ def reset(lab):
     stretch(lab, lab.about["arms"][LOCAL])
 
 
-def _field(answer, name, low, high):
-    value = answer.get(name)
-    if value is None:
-        return None, f"{name} is still None"
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        return None, f"{name}={value!r} must be a number from {low} to {high}"
-    return value, ""
-
-
 def check(lab, answer, progress):
     """Apply the answer, load the servers, and judge the goals of lab.toml's [exercise]."""
     goals = lab.about["exercise"]
-    rtt_us, wrong = _field(answer, "rtt_us", 0, 1_000_000)
+    rtt_us, wrong = number_in(answer, "rtt_us", 0, 1_000_000)
     if wrong:
         return Verdict(False, wrong, "Give the round trip in microseconds: 1 ms is 1000.")
-    users, wrong = _field(answer, "users", 1, 100_000)
+    users, wrong = number_in(answer, "users", 1, 100_000)
     if wrong:
         return Verdict(False, wrong, "Give the number of users who work at the same time.")
     if rtt_us < goals["rtt_us_min"]:

@@ -5,7 +5,7 @@ Everything here goes through T-SQL and the verbs of ``Cluster``, so it runs the 
 
 from __future__ import annotations
 
-from aglab.lab import Verdict
+from aglab.lab import Verdict, number_in
 
 NODE = "sql1"
 TPS = "Transactions/sec"
@@ -37,22 +37,13 @@ def reset(lab):
     start(lab)
 
 
-def _field(answer, name, low, high):
-    value = answer.get(name)
-    if value is None:
-        return None, f"{name} is still None"
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        return None, f"{name}={value!r} must be a number from {low} to {high}"
-    return value, ""
-
-
 def check(lab, answer, progress):
     """Apply the answer, load the server, and judge the three goals of lab.toml's [exercise]."""
     goals = lab.about["exercise"]
-    k_mb_s, wrong = _field(answer, "k_mb_s", 0, 1_000_000)
+    k_mb_s, wrong = number_in(answer, "k_mb_s", 0, 1_000_000)
     if wrong:
         return Verdict(False, wrong, "Give -k in MB/s, or 0 for no throttle.")
-    target, wrong = _field(answer, "target_recovery_s", 0, 3600)
+    target, wrong = number_in(answer, "target_recovery_s", 0, 3600)
     if wrong:
         return Verdict(False, wrong, "Give TARGET_RECOVERY_TIME in seconds; 0 means automatic checkpoints.")
     length = {"seconds": goals["seconds"], "warm_up_s": goals["warm_up_s"], "progress": progress}

@@ -1,6 +1,6 @@
 """What a learner holds: a cluster, a lab, a prediction, a check. The same in every mode."""
 
-from aglab.lab.answers import Prediction, Ready, Verdict, check, class_summary, predict
+from aglab.lab.answers import Prediction, Ready, Verdict, check, class_summary, number_in, predict
 from aglab.lab.batches import split_batches
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
 from aglab.lab.driver import Connection, Result, SqlFailed
@@ -25,6 +25,7 @@ __all__ = [
     "describe",
     "lab_folder",
     "lab_slugs",
+    "number_in",
     "open_lab",
     "predict",
     "split_batches",

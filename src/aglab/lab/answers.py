@@ -97,6 +97,16 @@ def predict(slug: str, choice: Any = None, reason: str = "", question: dict[str,
     return Prediction(slug, choice, reason.strip())
 
 
+def number_in(answer: dict[str, Any], name: str, low: float, high: float) -> tuple[Any, str]:
+    """One number of an answer from a learner, and what is wrong with it: ``(value, "")`` or ``(None, words)``."""
+    value = answer.get(name)
+    if value is None:
+        return None, f"{name} is still None"
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        return None, f"{name}={value!r} must be a number from {low} to {high}"
+    return value, ""
+
+
 def check_on(slug: str, answer: Any, lab: Any, function: Callable[..., Verdict], progress: Progress = no_progress) -> Verdict:
     """Run a lab's check and keep that it was tried."""
     if not isinstance(answer, dict):
