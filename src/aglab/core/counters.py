@@ -48,6 +48,7 @@ COUNTERS: tuple[Counter, ...] = (
     Counter("log_flushes_per_s", _DB, "Log Flushes/sec", "{db}", BULK_COUNT, "/s"),
     Counter("percent_log_used", _DB, "Percent Log Used", "{db}", VALUE, "%"),
     Counter("log_used_kb", _DB, "Log File(s) Used Size (KB)", "{db}", VALUE, "KB"),
+    Counter("backup_bytes_per_s", _DB, "Backup/Restore Throughput/sec", "{db}", BULK_COUNT, "B/s"),
     Counter("checkpoint_pages_per_s", _BM, "Checkpoint pages/sec", "", BULK_COUNT, "pages/s"),
     Counter("background_writer_pages_per_s", _BM, "Background writer pages/sec", "", BULK_COUNT, "pages/s"),
     Counter("page_reads_per_s", _BM, "Page reads/sec", "", BULK_COUNT, "pages/s"),

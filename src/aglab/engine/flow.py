@@ -15,7 +15,7 @@ from aglab.core.errors import UsageError, unknown_name
 from aglab.core.progress import no_progress
 from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.engine import layout as at
-from aglab.engine import outputs
+from aglab.engine import outputs, running
 from aglab.engine.jit import COMPILED
 from aglab.engine.layout import Array
 from aglab.engine.params import build
@@ -54,6 +54,7 @@ class State:
     seg: Array
     cl: Array
     tot: Array
+    jb: Array
     ticks: int = 0
     part_s: float = 0.0
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -134,8 +135,9 @@ class Flow:
         st_out = np.zeros((*shape, at.ST_SIZE))
         s = self.state
         p = self.params
-        run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, draws, tot_out, st_out)
+        run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, tot_out, st_out)
         s.ticks = first + counts
+        running.note_ends(self)
         times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * self.scenario.settings.sample_s
         if not samples:
             return Block(times, np.zeros((0, 0)), [])
@@ -162,7 +164,7 @@ class Flow:
         nodes = range(len(self.names)) if node is None else [self.names.index(node)]
         for name, value in checked.items():
             _APPLY[name](self, nodes, value)
-            event: dict[str, Any] = {"time_s": round(self.now_s, 6), "event": name, "value": values[name]}
+            event: dict[str, Any] = {"time_s": round(self.now_s, 6), "event": name, "value": running.shown(values[name])}
             if node is not None:
                 event["node"] = node
             self.state.events.append(event)
@@ -256,7 +258,7 @@ def fresh_state(scenario: Scenario, ct: Array, wl: Array) -> State:
         seg[:, 0, :] = ages / wl[at.W_LOG] * wl[at.W_TOUCHES]
     if scenario.settings.recovery_model == "SIMPLE":
         st[:, at.S_BACKUP] = _ALWAYS
-    return State(st, seg, cl, np.zeros((count, at.TOT_SIZE)))
+    return State(st, seg, cl, np.zeros((count, at.TOT_SIZE)), np.zeros((count, at.SLOTS, at.JOB_SIZE)))
 
 
 def _set_users(flow: Flow, nodes: Any, value: float) -> None:
@@ -295,7 +297,7 @@ def _set_target(flow: Flow, nodes: Any, value: float) -> None:
             flow.state.st[index, at.S_SWEEPING] = 0.0
 
 
-def _backup(flow: Flow, nodes: Any, value: float) -> None:
+def _log_backup(flow: Flow, nodes: Any, value: float) -> None:
     # any replica's log backup frees the log of all, up to what the node backed up has
     for index in range(len(flow.names)):
         flow.state.st[index, at.S_BACKUP] = flow.state.st[index, at.S_LSN]
@@ -313,6 +315,7 @@ def _restart(flow: Flow, nodes: Any, value: float) -> None:
     # a clean stop ends with a checkpoint: no dirty page is left, recovery would start here
     state = flow.state
     for index in nodes:
+        state.jb[index] = 0.0  # a backup ends with the instance
         primary = index == int(state.cl[at.K_PRIMARY])
         position = state.st[index, at.S_LSN if primary else at.S_REDONE]
         state.seg[index, 0, :] = state.st[index, at.S_TOUCHES]
@@ -329,7 +332,8 @@ _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "k_mb_s": _set(at.S_K, mib_per_s_to_pages_per_s),
     "target_recovery_s": _set_target,
     "checkpoint": _set(at.S_MANUAL),
-    "log_backup": _backup,
+    "log_backup": _log_backup,
+    "backup": running.start_on,
     "simple_recovery": _recovery_model,
     "restart": _restart,
     "connected": _set(at.S_CONNECTED),

@@ -2,7 +2,8 @@
 
 ``hw[node, H_*]`` machine, ``wl[W_*]`` workload, ``ct[C_*]`` constants and cluster settings, ``st[node, S_*]`` slow state,
 ``seg[node, 2, SEGMENTS]`` touches and log position at the last sweep of each segment of hot pages, ``cl[K_*]`` cluster
-state, ``tot[node, T_*]`` totals since the start, ``out[O_*]`` what the last solve found (scratch).
+state, ``jb[node, slot, J_*]`` a running backup or restore, ``tot[node, T_*]`` totals since the start, ``out[O_*]`` what the last
+solve found (scratch).
 Units: seconds, bytes, pages, core-seconds unless the name says otherwise.
 """
 
@@ -147,6 +148,7 @@ TOTALS = (
     "wait_count.PAGEIOLATCH_SH",
     "wait_ms.SOS_SCHEDULER_YIELD",
     "wait_count.SOS_SCHEDULER_YIELD",
+    "backup_bytes",
 )
 (
     T_TX,
@@ -184,8 +186,9 @@ TOTALS = (
     T_N_PAGE,
     T_W_SOS,
     T_N_SOS,
+    T_BACKUP,
     TOT_SIZE,
-) = range(36)
+) = range(37)
 
 # --- out: what a solve found
 (
@@ -206,5 +209,45 @@ TOTALS = (
     OUT_SIZE,
 ) = range(15)
 
+# --- jb: a job that shares one node's machine; slot 0 reads (or writes) the data volume, slot 1 reads the log volume
+SLOTS = 2
+(
+    J_LEFT,  # database bytes still to move; 0 = no job
+    J_TOTAL,
+    J_RATE,  # database bytes per second in the last tick
+    J_ELAPSED,
+    J_TRANSFER,  # bytes of one buffer
+    J_BUFFERS,
+    J_DEVICES,
+    J_OUT,  # bytes of one buffer at the device, after compression
+    J_WORK,  # processor time of one buffer, core-seconds at the machine's clock under load
+    J_TARGET,  # what all devices take, B/s; 0 = anything (NUL)
+    J_LATENCY,  # idle latency of one I/O on the volume
+    J_BANDWIDTH,  # what the volume reads (or writes), B/s
+    J_TURN,  # wait for a processor after an I/O, times u/(1-u)
+    J_TURBO,  # clock of few busy cores beside the clock of all
+    J_QUANTUM,  # longest time a worker keeps its scheduler
+    J_LOAD,  # busy share of the processors without the job, last tick (a secondary's own work)
+    JOB_SIZE,
+) = range(17)
+
 # --- env: what is fixed during one tick on one node
-(E_USERS, E_CPU, E_BG_WORK, E_SEND_WORK, E_WRITE_LIMIT, E_UTIL_STAR, E_BURST, E_NSEND, E_NSYNC, ENV_SIZE) = range(10)
+(
+    E_USERS,
+    E_CPU,
+    E_BG_WORK,
+    E_SEND_WORK,
+    E_WRITE_LIMIT,
+    E_UTIL_STAR,
+    E_BURST,
+    E_NSEND,
+    E_NSYNC,
+    E_JOB_DATA,  # share of the data volume that jobs take
+    E_JOB_READ_WAIT,  # what a page read waits behind their transfers
+    E_JOB_LOG,  # share of the log volume
+    E_JOB_LOG_WAIT,
+    E_RESUME,  # what a worker that becomes runnable waits behind a job's worker
+    E_START,  # what a new request waits behind one
+    E_JOB_WORK,
+    ENV_SIZE,
+) = range(17)

@@ -90,7 +90,8 @@ def commit(
     size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
     size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
     others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
-    latency = log_write_latency(bytes_s, size, others, here[at.H_LOG_LAT], here[at.H_LOG_BW])
+    bandwidth = here[at.H_LOG_BW] * (1.0 - env[at.E_JOB_LOG])  # a log backup reads the same volume
+    latency = log_write_latency(bytes_s, size, others, here[at.H_LOG_LAT] + env[at.E_JOB_LOG_WAIT], bandwidth)
     cycle = latency + ct[at.C_LOG_TURN]
     busy = 1.0 - math.exp(-tx_s * others * cycle)
     gap = cycle

@@ -117,18 +117,21 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     """Latency of the data volume at ``reads_s`` page reads/s beside the tick's writer; fills ``out``.
 
     The writer takes what its limit and its back-off leave it, and never less than a floor: outstanding I/O is at
-    least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst.
+    least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst. A backup's share of the volume leaves
+    less of it, and every read waits behind the backup's transfers.
     """
-    util = reads_s * hw[at.H_READ_S]
+    left = 1.0 - env[at.E_JOB_DATA]
+    util = reads_s * hw[at.H_READ_S] / left
     room = env[at.E_UTIL_STAR] - util
     floor = ct[at.C_WRITE_FLOOR]
     if room < floor:
         room = floor
+    page_s = hw[at.H_WRITE_S] / left
     rate = env[at.E_WRITE_LIMIT]
-    if rate * hw[at.H_WRITE_S] > room:
-        rate = room / hw[at.H_WRITE_S]
-    util = util + rate * hw[at.H_WRITE_S]
-    wait = volume_wait(util, env[at.E_BURST], hw)
+    if rate * page_s > room:
+        rate = room / page_s
+    util = util + rate * page_s
+    wait = volume_wait(util, env[at.E_BURST], hw) + env[at.E_JOB_READ_WAIT]
     out[at.O_DATA_UTIL] = util
     out[at.O_WRITE_RATE] = rate
     out[at.O_READ_LAT] = hw[at.H_READ_LAT] + wait

@@ -26,6 +26,7 @@ _RATES = {
     "transactions_per_s": "transactions",
     "log_bytes_flushed_per_s": "log_bytes_flushed",
     "log_flushes_per_s": "log_flushes",
+    "backup_bytes_per_s": "backup_bytes",
     "checkpoint_pages_per_s": "checkpoint_pages",
     "background_writer_pages_per_s": "background_writer_pages",
     "page_reads_per_s": "page_reads",

@@ -1,6 +1,7 @@
 """The closed network of one tick: find X with X * R(X) = N.
 
-R(X) = think + CPU time and wait + reads * read latency + write share * commit. X * R(X) never falls with X, so the root
+R(X) = think + CPU time and wait + reads * read latency + write share * commit, and waits for a scheduler behind a job's
+workers (:mod:`aglab.engine.sharing`). X * R(X) never falls with X, so the root
 is unique; it is found by a bracketed secant (Illinois) from the last tick's answer.
 """
 
@@ -27,6 +28,8 @@ def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Arra
     if share > 0.0:
         log_tx = wl[at.W_LOG] / share
         r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
+    if env[at.E_RESUME] > 0.0:
+        r = r + wl[at.W_BATCHES] * env[at.E_START] + (here[at.H_READS_PER_TX] + share) * env[at.E_RESUME]
     out[at.O_R] = r
     return r
 
@@ -40,9 +43,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
     if here[at.H_READS_PER_TX] * here[at.H_READ_S] > 1e-15:
-        limit = min(limit, 1.0 / (here[at.H_READS_PER_TX] * here[at.H_READ_S]))
+        limit = min(limit, (1.0 - env[at.E_JOB_DATA]) / (here[at.H_READS_PER_TX] * here[at.H_READ_S]))
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
-        log_max = log_bytes_s_max(here, ct)
+        log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG])
         if env[at.E_NSYNC] > 0.5:
             log_max = min(log_max, send_bytes_s_max(primary, env[at.E_NSEND], hw, ct))
         limit = min(limit, log_max / wl[at.W_LOG])

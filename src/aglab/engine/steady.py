@@ -11,10 +11,12 @@ import numpy as np
 
 from aglab.core.quantity import check_number
 from aglab.engine import layout as at
+from aglab.engine.backup import job_row
 from aglab.engine.flow import fresh_state
 from aglab.engine.params import build
 from aglab.engine.tick import solve_steady
 from aglab.scenario import Scenario
+from aglab.scenario.jobs import BackupJob
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Steady:
     log_flushes_s: float
     log_bytes_s: float
     write_pages_s: float
+    backup_mb_s: float = 0.0
 
     @property
     def parts_s(self) -> dict[str, float]:
@@ -42,7 +45,7 @@ class Steady:
         return {**parts, "commit": self.commit_s}
 
 
-def steady(scenario: Scenario, pages_s: float = 0.0) -> Steady:
+def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = None) -> Steady:
     """Solve the closed network of a scenario.
 
     Parameters
@@ -50,6 +53,8 @@ def steady(scenario: Scenario, pages_s: float = 0.0) -> Steady:
     scenario : Scenario
     pages_s : float
         Pages per second a checkpoint asks for (1e9: as many as the volume takes before the back-off).
+    job : BackupJob, optional
+        A backup that runs beside the load; its waits for a scheduler are part of ``cpu_wait_s``.
     """
     limits = {"unit": "pages/s", "low": 0.0, "high": 1e12, "meaning": "pages a checkpoint asks for"}
     pages_s = float(check_number("pages_s", pages_s, limits, "steady"))
@@ -57,14 +62,18 @@ def steady(scenario: Scenario, pages_s: float = 0.0) -> Steady:
     st = fresh_state(scenario, params.ct, params.wl).st
     env, out, sync = np.zeros(at.ENV_SIZE), np.zeros(at.OUT_SIZE), np.zeros(len(st))
     wl = params.wl
-    x = solve_steady(0, scenario.settings.users, pages_s, params.hw, wl, params.ct, st, sync, env, out)
+    jb = np.zeros((1, at.SLOTS, at.JOB_SIZE))
+    if job is not None:
+        jb[0, int(job.volume == "log")] = job_row(scenario.profile, job, 1e18, overrides=scenario.overrides)
+    x = solve_steady(0, scenario.settings.users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
     share = wl[at.W_WRITE_SHARE]
+    waits = wl[at.W_BATCHES] * env[at.E_START] + (params.hw[0, at.H_READS_PER_TX] + share) * env[at.E_RESUME]
     return Steady(
         throughput_s=float(x),
         response_s=float(out[at.O_R]),
         think_s=float(wl[at.W_THINK]),
         cpu_s=float(out[at.O_CPU_TIME]),
-        cpu_wait_s=float(out[at.O_CPU_WAIT]),
+        cpu_wait_s=float(out[at.O_CPU_WAIT] + waits),
         read_s=float(params.hw[0, at.H_READS_PER_TX] * out[at.O_READ_LAT]),
         commit_s=float(share * out[at.O_COMMIT]),
         commit_local_s=float(share * out[at.O_COMMIT_LOCAL]),
@@ -73,4 +82,5 @@ def steady(scenario: Scenario, pages_s: float = 0.0) -> Steady:
         log_flushes_s=float(out[at.O_LOG_FLUSHES]),
         log_bytes_s=float(x * wl[at.W_LOG]),
         write_pages_s=float(out[at.O_WRITE_RATE]),
+        backup_mb_s=float(jb[0, :, at.J_RATE].sum()) / 1e6,
     )

@@ -1,7 +1,7 @@
 """One tick of the whole cluster, and many: the outermost kernel.
 
 Order in a tick: the writer of each node plans, the primary's closed network is solved beside it, log is made, sent,
-hardened and redone, pages are touched and written, totals grow.
+hardened and redone, pages are touched and written, totals grow. A backup takes its share of a node before that.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from aglab.engine.logpath import flush_size, in_step, log_write_latency, send_by
 from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, ship
+from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares
 from aglab.engine.solve import solve
 
 PAGE = 8192.0
@@ -119,6 +120,9 @@ def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: A
     tot[node, at.T_N_PAGE] += reads * dt
     tot[node, at.T_W_SOS] += x * out[at.O_CPU_WAIT] * dt * 1e3
     tot[node, at.T_N_SOS] += x * dt
+    if env[at.E_RESUME] > 0.0:  # a wait is over when its worker runs again
+        tot[node, at.T_W_WRITELOG] += writes * env[at.E_RESUME] * dt * 1e3
+        tot[node, at.T_W_PAGE] += reads * env[at.E_RESUME] * dt * 1e3
 
 
 @kernel
@@ -138,6 +142,18 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
     env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p]))
     env[at.E_NSEND] = sending
     env[at.E_NSYNC] = syncing
+    forget_shares(env)
+
+
+@kernel
+def beside_jobs(guess: float, p: int, hw: Array, wl: Array, ct: Array, sync: Array, jb: Array, env: Array, out: Array) -> float:
+    """Throughput beside the node's jobs: what the load takes without them says how busy they find the machine."""
+    x = solve(guess, p, hw, wl, ct, sync, env, out)
+    if not has_job(p, jb):
+        return x
+    log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
+    take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, jb, env)
+    return solve(x, p, hw, wl, ct, sync, env, out)
 
 
 @kernel
@@ -151,6 +167,7 @@ def tick_primary(
     seg: Array,
     cl: Array,
     tot: Array,
+    jb: Array,
     sync: Array,
     env: Array,
     out: Array,
@@ -163,7 +180,7 @@ def tick_primary(
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[p, at.S_DEPTH] + 0.5 * dt if st[p, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, hw[p], ct, env)
-    x = solve(cl[at.K_X], p, hw, wl, ct, sync, env, out)
+    x = beside_jobs(cl[at.K_X], p, hw, wl, ct, sync, jb, env, out)
     cl[at.K_X] = x
     log_rate = x * wl[at.W_LOG]
     st[p, at.S_LSN] += log_rate * dt
@@ -179,6 +196,7 @@ def tick_primary(
     tot[p, at.T_CPU] += out[at.O_CPU_UTIL] * hw[p, at.H_THREADS] * dt * 1e3
     book_foreground(p, dt, x, hw, wl, env, out, tot)
     book_data(p, dt, x * hw[p, at.H_READS_PER_TX], out[at.O_WRITE_RATE], wl, out, tot)
+    move_jobs(p, dt, jb, tot)
     book_log(p, dt, out[at.O_LOG_FLUSHES], log_rate, out[at.O_LOG_LAT], tot)
     return log_rate
 
@@ -196,6 +214,7 @@ def tick_secondary(
     st: Array,
     seg: Array,
     tot: Array,
+    jb: Array,
     env: Array,
     out: Array,
 ) -> None:
@@ -215,6 +234,10 @@ def tick_secondary(
     asked = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[node, at.S_DEPTH] + 0.5 * dt if st[node, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, here, ct, env)
+    env[at.E_BG_WORK] = 0.0
+    forget_shares(env)
+    if has_job(node, jb):
+        take_shares(node, jb[node, 0, at.J_LOAD], 0.0, 0.0, hw, jb, env)
     reads = x * hw[node, at.H_READS_PER_TX]
     data_volume(reads, here, ct, env, out)
     rate = out[at.O_WRITE_RATE]
@@ -236,26 +259,39 @@ def tick_secondary(
         tot,
     )
     work = ct[at.C_BASE_CPU] + received * ct[at.C_RECEIVE_CPU] + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
-    util = min(1.0, cpu_utilisation(work, here))
+    jb[node, 0, at.J_LOAD] = min(1.0, cpu_utilisation(work, here))
+    util = min(1.0, cpu_utilisation(work + env[at.E_JOB_WORK], here))
+    move_jobs(node, dt, jb, tot)
     st[node, at.S_CPU] = util
     tot[node, at.T_CPU] += util * hw[node, at.H_THREADS] * dt * 1e3
 
 
 @kernel
 def tick(
-    dt: float, hw: Array, wl: Array, ct: Array, st: Array, seg: Array, cl: Array, tot: Array, sync: Array, env: Array, out: Array
+    dt: float,
+    hw: Array,
+    wl: Array,
+    ct: Array,
+    st: Array,
+    seg: Array,
+    cl: Array,
+    tot: Array,
+    jb: Array,
+    sync: Array,
+    env: Array,
+    out: Array,
 ) -> None:
     """Advance the whole cluster by ``dt`` seconds."""
     p = int(cl[at.K_PRIMARY])
     if st[p, at.S_REDONE] < st[p, at.S_LSN]:
         redo(p, dt, st, ct, tot)
-    tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, sync, env, out)
+    tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
     back_up_log(dt, st, cl, ct)
     rate_max = send_bytes_s_max(p, env[at.E_NSEND], hw, ct)
     flushes = out[at.O_LOG_FLUSHES]
     for node in range(hw.shape[0]):
         if node != p:
-            tick_secondary(node, p, dt, rate_max, flushes, hw, wl, ct, st, seg, tot, env, out)
+            tick_secondary(node, p, dt, rate_max, flushes, hw, wl, ct, st, seg, tot, jb, env, out)
 
 
 @entry
@@ -271,6 +307,7 @@ def advance(
     seg: Array,
     cl: Array,
     tot: Array,
+    jb: Array,
     noise: Array,
     tot_out: Array,
     st_out: Array,
@@ -299,7 +336,7 @@ def advance(
     samples = 0
     for index in range(ticks):
         move_noise(noise[index], dt, cl, ct)
-        tick(dt, hw, wl, ct, st, seg, cl, tot, sync, env, out)
+        tick(dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
         if (first + index + 1) % per_sample == 0 and samples < tot_out.shape[0]:
             for node in range(hw.shape[0]):
                 for column in range(tot.shape[1]):
@@ -327,11 +364,12 @@ def solve_steady(
     wl: Array,
     ct: Array,
     st: Array,
+    jb: Array,
     sync: Array,
     env: Array,
     out: Array,
 ) -> float:
-    """Throughput of the closed network beside a writer that asks for ``pages_s``; fills ``env`` and ``out``."""
+    """Throughput of the closed network beside jobs and a writer that asks for ``pages_s``; fills ``env`` and ``out``."""
     prepare(p, users, 1.0, hw, wl, ct, st, sync, env)
     plan_volume(_STEADY, pages_s, hw[p], ct, env)
-    return solve(0.0, p, hw, wl, ct, sync, env, out)
+    return beside_jobs(0.0, p, hw, wl, ct, sync, jb, env, out)

@@ -8,6 +8,7 @@ from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import check_number
+from aglab.scenario.jobs import BackupJob, backup_job
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Kind:
 
     scope: str
     meaning: str
-    kind: str  # number, flag, action, mode, name
+    kind: str  # number, flag, action, mode, name, job
     unit: str = ""
     low: float = 0.0
     high: float = 0.0
@@ -29,6 +30,7 @@ CHANGES: dict[str, Kind] = {
     "target_recovery_s": Kind("any", "TARGET_RECOVERY_TIME; 0 for automatic checkpoints", "number", "s", 0, 36000),
     "checkpoint": Kind("any", "run a CHECKPOINT now", "action"),
     "log_backup": Kind("any", "back up the log now: what recovery and replicas do not need can be reused", "action"),
+    "backup": Kind("any", "start a backup that shares the machine: a table of devices, maxtransfersize, compression, ...", "job"),
     "simple_recovery": Kind("any", "simple recovery model: log is reused without log backups", "flag"),
     "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
@@ -47,7 +49,7 @@ class Change:
     node: str | None = None
 
 
-def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str:
+def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | BackupJob:
     """The value of one change as the engine takes it.
 
     Raises
@@ -68,6 +70,8 @@ def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]
     if kind.kind == "number":
         declared = {"unit": kind.unit, "low": kind.low, "high": kind.high, "meaning": kind.meaning}
         return float(check_number(name, value, declared, where))
+    if kind.kind == "job":
+        return backup_job(value, where)
     if kind.kind == "name":
         if value not in nodes:
             raise unknown_name(f"{name}: node", str(value), nodes)

@@ -2,7 +2,8 @@
 
 ``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[hardware.cpu]`` (and the other parts), ``[workload]``
 as a table, ``[constants]`` and ``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``;
-each ``[[timeline]]`` has ``at_s``, an optional ``node`` and the values that change then.
+each ``[[timeline]]`` has ``at_s``, an optional ``node`` and the values that change then (:data:`aglab.scenario.CHANGES`); a
+backup is a table of :class:`aglab.scenario.jobs.BackupJob`: ``backup = { devices = 4, compression = true }``.
 """
 
 from __future__ import annotations

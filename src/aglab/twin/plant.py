@@ -159,7 +159,7 @@ class Plant:
         elif self.carries(node):
             self.flow.change(node, **settings)
             for name, value in settings.items():
-                if CHANGES[name].kind != "action":
+                if CHANGES[name].kind not in ("action", "job"):
                     self.node_settings[node, name] = value
 
     def tune(self, **inputs: Any) -> None:

@@ -25,6 +25,7 @@ _SOURCE = {
     "log_flushes_per_s": ("log_flushes", True),
     "percent_log_used": ("percent_log_used", False),
     "log_used_kb": ("log_used_kb", False),
+    "backup_bytes_per_s": ("backup_bytes", True),
     "checkpoint_pages_per_s": ("checkpoint_pages", True),
     "background_writer_pages_per_s": ("background_writer_pages", True),
     "page_reads_per_s": ("page_reads", True),

@@ -1,0 +1,134 @@
+"""What a backup or restore takes from the machine in one tick, and how fast it runs.
+
+**Rate.** Buffers go round: read, worked on (checked, compressed), written. The rate is the least of what the volume reads,
+what the processors do, buffers in flight over the time of one round, and what the target takes. ``busy`` shares are
+what the load would take without the job.
+
+**What the load feels.** (1) Processors: the job's work is gone from them. A SQL Server worker keeps its scheduler until it
+waits or its quantum of 4 ms is over: a transaction that becomes runnable again (after a read, after its commit) finds a
+worker of the job there with the probability that the job is on that processor, and waits half of what it runs at a stretch. A
+new request goes to the scheduler with the least load, so it waits only where every scheduler may have such a worker.
+(2) Volume: page reads queue behind transfers of MAXTRANSFERSIZE (M/D/1 beside the share the job takes), checkpoints
+find less room. (3) A log backup does the same to log writes.
+
+Sources: Thread and Task Architecture Guide (quantum, assignment of tasks to schedulers); M/D/1 as in textbooks. Left out: the
+log writers' own wait for a scheduler, the log that a full backup reads at its end, skew between devices.
+"""
+
+from __future__ import annotations
+
+from aglab.engine import layout as at
+from aglab.engine.jit import kernel
+from aglab.engine.layout import Array
+from aglab.engine.machine import cpu_capacity
+
+BUSY_MOST = 0.99
+SHARE_MOST = 0.95  # a load's I/O always gets through: devices serve first come, first served
+NO_LIMIT = 1e15
+
+
+def job_limits(
+    job: Array, cpu_busy: float, busy: float, target_busy: float, cores: float, threads: float, ht_yield: float
+) -> tuple[float, float, float, float]:
+    """Limits of a job's rate: volume, processors, buffers, target (database B/s).
+
+    Parameters
+    ----------
+    job : float64[JOB_SIZE]
+    cpu_busy, busy, target_busy : float
+        Shares of processors, volume and target that others take, 0 to 0.99.
+    """
+    transfer = job[at.J_TRANSFER]
+    volume = job[at.J_BANDWIDTH] * (1.0 - busy)
+    turn = job[at.J_TURN] * cpu_busy / (1.0 - cpu_busy)
+    target_s = 0.0
+    if job[at.J_TARGET] > 0.0:
+        target_s = job[at.J_OUT] / (job[at.J_TARGET] * (1.0 - target_busy))
+    round_s = job[at.J_LATENCY] + transfer / volume + turn + target_s + turn
+    workers = min(job[at.J_BUFFERS], threads)
+    second = max(0.0, workers - cores) / cores  # share of cores whose second thread works too
+    speed = (min(workers, cores) + cores * (ht_yield - 1.0) * second) / workers
+    most = cores
+    if threads > cores:
+        most = cores * ht_yield
+    turbo = 1.0 + (job[at.J_TURBO] - 1.0) * (1.0 - max(cpu_busy, min(1.0, workers / cores)))
+    processors = NO_LIMIT
+    if job[at.J_WORK] > 0.0:
+        processors = most * (1.0 - 0.5 * cpu_busy) * transfer / job[at.J_WORK]
+    buffers = job[at.J_BUFFERS] * transfer / (round_s + job[at.J_WORK] / (speed * turbo))
+    target = NO_LIMIT
+    if target_s > 0.0:
+        target = min(transfer / target_s, job[at.J_DEVICES] * transfer / (target_s + turn))
+    return volume, processors, buffers, target
+
+
+limits_of = kernel(job_limits)
+
+
+@kernel
+def has_job(node: int, jb: Array) -> bool:
+    """Whether a job runs on a node."""
+    return jb[node, 0, at.J_LEFT] > 0.0 or jb[node, 1, at.J_LEFT] > 0.0
+
+
+@kernel
+def forget_shares(env: Array) -> None:
+    """No job: nothing is shared."""
+    for column in range(at.E_JOB_DATA, at.ENV_SIZE):
+        env[column] = 0.0
+
+
+@kernel
+def take_shares(node: int, cpu_busy: float, data_busy: float, log_busy: float, hw: Array, jb: Array, env: Array) -> None:
+    """Let the node's jobs take what they can beside a load of these busy shares; fills ``env`` and their rates."""
+    here = hw[node]
+    forget_shares(env)
+    cpu_busy = min(cpu_busy, BUSY_MOST)
+    for slot in range(at.SLOTS):
+        job = jb[node, slot]
+        if job[at.J_LEFT] <= 0.0:
+            continue
+        busy = data_busy if slot == 0 else log_busy
+        volume, processors, buffers, target = limits_of(
+            job, cpu_busy, min(busy, BUSY_MOST), 0.0, here[at.H_CORES], here[at.H_THREADS], here[at.H_HT_YIELD]
+        )
+        rate = min(min(volume, processors), min(buffers, target))
+        job[at.J_RATE] = rate
+        work = rate / job[at.J_TRANSFER] * job[at.J_WORK] * here[at.H_SPEED]
+        env[at.E_JOB_WORK] += work
+        on_processor = min(1.0, work / cpu_capacity(here))
+        wait = on_processor * 0.5 * min(job[at.J_QUANTUM], job[at.J_WORK])
+        env[at.E_RESUME] += wait
+        env[at.E_START] += wait * min(1.0, job[at.J_BUFFERS] / here[at.H_THREADS])
+        share = min(SHARE_MOST, rate / job[at.J_BANDWIDTH])
+        piece = job[at.J_TRANSFER] / job[at.J_BANDWIDTH]
+        behind = 0.5 * piece * share / (1.0 - share)
+        if slot == 0:
+            env[at.E_JOB_DATA] = share
+            env[at.E_JOB_READ_WAIT] = behind
+        else:
+            env[at.E_JOB_LOG] = share
+            env[at.E_JOB_LOG_WAIT] = behind
+    env[at.E_BG_WORK] += env[at.E_JOB_WORK]
+
+
+@kernel
+def move_jobs(node: int, dt: float, jb: Array, tot: Array) -> None:
+    """Book one tick of the node's jobs: bytes moved, volume reads, elapsed time (the last tick counts in part)."""
+    for slot in range(at.SLOTS):
+        job = jb[node, slot]
+        if job[at.J_LEFT] <= 0.0:
+            continue
+        moved = job[at.J_RATE] * dt
+        spent = dt
+        if moved >= job[at.J_LEFT]:
+            moved = job[at.J_LEFT]
+            spent = moved / job[at.J_RATE]
+        job[at.J_LEFT] -= moved
+        job[at.J_ELAPSED] += spent
+        tot[node, at.T_BACKUP] += moved
+        if slot == 0:
+            transfers = moved / job[at.J_TRANSFER]
+            tot[node, at.T_DATA_READS] += transfers
+            tot[node, at.T_DATA_BYTES_READ] += moved
+            tot[node, at.T_DATA_READ_STALL] += transfers * (job[at.J_LATENCY] + job[at.J_TRANSFER] / job[at.J_BANDWIDTH]) * 1e3
