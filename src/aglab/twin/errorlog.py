@@ -28,6 +28,8 @@ class ErrorLog:
         if len(current) >= LINES_MAX:
             del current[: LINES_MAX // 2]
         current.append((node.now() if at_s is None else EPOCH + dt.timedelta(seconds=at_s), source, text))
+        if node.on_log_line is not None:
+            node.on_log_line(current[-1])
 
     def cycle(self, node: Node) -> None:
         """Begin a new log, as a start of the instance does."""

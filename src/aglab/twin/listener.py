@@ -249,6 +249,19 @@ class Listener:
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)
 
+    def handler(self, node: Node) -> Callable[..., Any]:
+        """What serves one client of ``node``, for asyncio's servers."""
+
+        async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if len(self.connections) >= CONNECTIONS_MAX or not node.accepting:
+                writer.close()
+                return
+            connection = Connection(self, node, reader, writer)
+            self.connections.add(connection)
+            await connection.serve()
+
+        return client
+
     def open(self, node: Node, port: int) -> int:
         """Listen for ``node``; the port (chosen by the system if ``port`` is 0).
 
@@ -259,15 +272,7 @@ class Listener:
         """
 
         async def bind() -> int:
-            async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                if len(self.connections) >= CONNECTIONS_MAX or not node.accepting:
-                    writer.close()
-                    return
-                connection = Connection(self, node, reader, writer)
-                self.connections.add(connection)
-                await connection.serve()
-
-            server = await asyncio.start_server(client, LOOPBACK, port, reuse_address=None, limit=READ_BYTES)
+            server = await asyncio.start_server(self.handler(node), LOOPBACK, port, reuse_address=None, limit=READ_BYTES)
             self._servers[node.name] = server
             return int(server.sockets[0].getsockname()[1])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from aglab import ag
@@ -21,7 +21,7 @@ from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
-from aglab.twin.errorlog import ErrorLog
+from aglab.twin.errorlog import ErrorLog, Line
 from aglab.twin.requests import Requests
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Node(Requests):
         self.server_id: uuid.UUID = identifier("server", name)
         self.instance = Instance(name, (self.database_name,))
         self.errorlog = ErrorLog()
+        self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
         self.waits_cleared: dict[str, float] = {}
         self.clients: dict[int, Client] = {}

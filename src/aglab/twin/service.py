@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from aglab.core.errors import AglabError
 from aglab.twin.cluster import NODE_NAMES, Cluster, checked_port_base, checked_profile
 from aglab.twin.keeper import DamagedState, Keeper
 from aglab.twin.listener import LOOPBACK, Listener, make_config
+from aglab.twin.node import Node
 from aglab.twin.plant import DEFAULT_PROFILE
 from aglab.twin.security import PASSWORD_FILE, load_or_make_contexts, load_or_make_password
 from aglab.twin.statedir import RUNNING_FILE, StateDir
@@ -78,6 +80,7 @@ class Twin:
         bare: bool = False,
         port_base: int = 0,
         seed: int = 1,
+        listen: Callable[[Listener, Node, int], int] = Listener.open,
     ) -> Twin:
         """Start three nodes.
 
@@ -91,6 +94,8 @@ class Twin:
             No availability group.
         port_base : int
             sql1 listens here, sql2 and sql3 on the next two; 0 lets the system choose.
+        listen : callable
+            Opens a node's door and returns its port; a loopback port by default.
 
         Raises
         ------
@@ -114,7 +119,7 @@ class Twin:
             for number, (name, node) in enumerate(cluster.nodes.items()):
                 node.sa_password = password
                 node.server_config = make_config(name, tls, strict)
-                node.port = listener.open(node, port_base + number if port_base else 0)
+                node.port = listen(listener, node, port_base + number if port_base else 0)
         except BaseException:
             listener.stop()
             twin._stopped = True
