@@ -235,7 +235,7 @@ def interleaved(
         raise UsageError(f"repetitions={repetitions!r} of {len(arms)} arms measure nothing", "use 3 and at least one arm")
     runs: list[tuple[str, Output]] = []
     for round_number in range(repetitions):
-        names = list(arms) if round_number % 2 == 0 else list(reversed(arms))
+        names = list(arms) if round_number % 2 == 0 else list(arms)[::-1]
         for name in names:
             arms[name]()
             runs.append((name, measure()))

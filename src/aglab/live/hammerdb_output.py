@@ -105,7 +105,8 @@ class Output:
 def parse(lines: Iterable[str]) -> Output:
     """Read what one call printed. Unknown lines are passed over; JSON parts that are damaged are named in ``unread``."""
     output = Output()
-    part, held = "", []
+    part = ""
+    held: list[str] = []
     for raw in lines:
         line = raw.strip()
         mark = _MARK.match(line)
@@ -166,5 +167,5 @@ def _read_part(output: Output, part: str, text: str) -> None:
 
 
 def _timing(values: dict[str, str]) -> Timing:
-    number = {key: float(values[key]) for key in Timing.__dataclass_fields__}
-    return Timing(**{**number, "calls": int(number["calls"])})
+    milliseconds = {key: float(values[key]) for key in Timing.__dataclass_fields__ if key != "calls"}
+    return Timing(calls=int(values["calls"]), **milliseconds)
