@@ -149,6 +149,7 @@ TOTALS = (
     "wait_ms.SOS_SCHEDULER_YIELD",
     "wait_count.SOS_SCHEDULER_YIELD",
     "backup_bytes",
+    "redo_open_ms",
 )
 (
     T_TX,
@@ -187,8 +188,9 @@ TOTALS = (
     T_W_SOS,
     T_N_SOS,
     T_BACKUP,
+    T_REDO_OPEN,  # time that redo was not suspended on a secondary
     TOT_SIZE,
-) = range(37)
+) = range(38)
 
 # --- out: what a solve found
 (

@@ -12,7 +12,7 @@ import numpy as np
 from aglab.core.quantity import check_number
 from aglab.engine import layout as at
 from aglab.engine.backup import job_row
-from aglab.engine.flow import fresh_state
+from aglab.engine.flow import Flow, fresh_state
 from aglab.engine.params import build
 from aglab.engine.tick import solve_steady
 from aglab.scenario import Scenario
@@ -84,3 +84,12 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = Non
         write_pages_s=float(out[at.O_WRITE_RATE]),
         backup_mb_s=float(jb[0, :, at.J_RATE].sum()) / 1e6,
     )
+
+
+def commit_time_s(flow: Flow) -> float:
+    """How long a commit takes in a running flow at this moment, beside the load that runs now (s)."""
+    st, p = flow.state.st, flow.params
+    env, out, sync = np.zeros(at.ENV_SIZE), np.zeros(at.OUT_SIZE), np.zeros(len(st))
+    primary, users = int(flow.state.cl[at.K_PRIMARY]), float(flow.state.cl[at.K_USERS])
+    solve_steady(primary, users, 0.0, p.hw, p.wl, p.ct, st, flow.state.jb.copy(), sync, env, out)
+    return float(out[at.O_COMMIT])

@@ -222,6 +222,8 @@ def tick_secondary(
     here = hw[node]
     ship(node, p, dt, rate_max, st, tot)
     done = redo(node, dt, st, ct, tot)
+    if st[node, at.S_SUSPENDED] < 0.5:
+        tot[node, at.T_REDO_OPEN] += dt * 1e3
     x = 0.0
     if wl[at.W_LOG] > 0.0:
         x = done / dt / wl[at.W_LOG]

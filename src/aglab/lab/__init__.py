@@ -3,12 +3,14 @@
 from aglab.lab.answers import Prediction, Ready, Verdict, check, class_summary, number_in, predict
 from aglab.lab.batches import split_batches
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
+from aglab.lab.commit_client import CommitClient
 from aglab.lab.driver import Connection, Result, SqlFailed
 from aglab.lab.labs import Lab, Step, cluster, describe, lab_folder, lab_slugs, open_lab
 from aglab.lab.sweeps import sweep
 
 __all__ = [
     "Cluster",
+    "CommitClient",
     "Connection",
     "Lab",
     "Node",

@@ -18,6 +18,7 @@ from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.core.progress import Progress, no_progress
 from aglab.lab import sampler
 from aglab.lab.batches import split_batches
+from aglab.lab.commit_client import CommitClient
 from aglab.lab.driver import Connection, Result
 from aglab.record import Run, label_of
 
@@ -169,6 +170,16 @@ class Cluster(abc.ABC):
                 connection.close()
         return [sampler.frame(name, answers[name].tables, sample_s, self.database) for name in names]
 
+    def commit_client(self, every_s: float = 0.5) -> CommitClient:
+        """A client that commits one row at a time and reconnects: for outages. Close it, or use it in a ``with`` block.
+
+        Parameters
+        ----------
+        every_s : float
+            Pause between two commits.
+        """
+        return CommitClient(self, every_s)
+
     # -- verbs that a mode answers ---------------------------------------------------------------------------
     @abc.abstractmethod
     def start_load(self, users: float | None = None) -> None:
@@ -191,7 +202,7 @@ class Cluster(abc.ABC):
         raise StepNotPossible("time", self.mode)
 
     def fault(self, kind: str, node: str | None = None, **arguments: Any) -> None:
-        """Break something, or mend it: "cut", "heal", "delay"."""
+        """Break something, or mend it: "cut", "heal", "delay", "crash", "stop", "start"."""
         raise StepNotPossible("fault", self.mode)
 
     def snapshot(self, name: str) -> None:

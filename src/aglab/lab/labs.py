@@ -178,7 +178,12 @@ class Lab:
 
 
 def cluster(
-    mode: str | None = None, profile: str | None = None, bare: bool = False, seed: int = 1, attach: bool = False
+    mode: str | None = None,
+    profile: str | None = None,
+    bare: bool = False,
+    seed: int = 1,
+    attach: bool = False,
+    cluster_type: str = "",
 ) -> Cluster:
     """Open a cluster.
 
@@ -194,6 +199,8 @@ def cluster(
         A twin's seed.
     attach : bool
         Use the cluster that ``aglab up`` started.
+    cluster_type : str
+        Of a twin's availability group: "EXTERNAL" (as ``aglab up`` forms it) or "NONE".
     """
     import os
 
@@ -206,7 +213,7 @@ def cluster(
 
         if profile is not None and profile not in profile_names():
             raise unknown_name("profile", profile, profile_names())
-        return TwinCluster.attached() if attach else TwinCluster(profile=profile, bare=bare, seed=seed)
+        return TwinCluster.attached() if attach else TwinCluster(profile=profile, bare=bare, seed=seed, cluster_type=cluster_type)
     if mode in ("docker", "remote"):
         from aglab.live import open_cluster
 
@@ -218,5 +225,7 @@ def open_lab(slug: str, mode: str | None = None, profile: str | None = None, see
     """Open a lab with a cluster of its own, as its lab.toml asks for."""
     about = describe(slug)
     wanted = about.get("cluster", {})
-    own = cluster(mode, profile or wanted.get("profile"), bool(wanted.get("bare", False)), seed, attach)
+    own = cluster(
+        mode, profile or wanted.get("profile"), bool(wanted.get("bare", False)), seed, attach, wanted.get("cluster_type", "")
+    )
     return Lab(slug, own)

@@ -32,6 +32,8 @@ class TwinCluster(Cluster):
         One seed, one result.
     state_dir : path, optional
         Where its state is kept; a temporary folder that goes with it by default.
+    cluster_type : str
+        Of its availability group: "NONE" for one without a cluster manager.
     running : RunningTwin, optional
         Use this twin instead of starting one; it stays when the cluster is closed.
     """
@@ -45,11 +47,13 @@ class TwinCluster(Cluster):
         seed: int = 1,
         state_dir: str | Path | None = None,
         running: RunningTwin | None = None,
+        cluster_type: str = "",
     ) -> None:
         self._owned = running is None
         self._temporary = Path(tempfile.mkdtemp(prefix="aglab-")) if self._owned and state_dir is None else None
         try:
-            self._twin = running or spawn_child(state_dir or self._temporary or "", profile=profile, bare=bare, seed=seed)
+            where = state_dir or self._temporary or ""
+            self._twin = running or spawn_child(where, profile=profile, bare=bare, seed=seed, cluster_type=cluster_type)
         except BaseException:
             self._remove_temporary()
             raise
@@ -71,11 +75,25 @@ class TwinCluster(Cluster):
 
     def _call(self, procedure: str, *parameters: tuple[str, Any]) -> None:
         names = ", ".join(f"@{name} = ?" for name, _ in parameters)
-        node = self.nodes[0].name
-        key = (node, "master")
-        connection = self._open.get(key) or self.connect(node)
-        self._open[key] = connection
+        ending = dict(parameters).get("node") if procedure in ("crash", "stop") else None
+        connection = self._any_node(str(ending))
         connection.run(f"EXEC twin.{procedure} {names}".strip(), [value for _, value in parameters])
+
+    def _any_node(self, but: str) -> Connection:
+        """A connection to a node that answers: any takes a verb, but no node can end itself."""
+        failure: AglabError | None = None
+        for node in self.nodes:
+            key = (node.name, "master")
+            if node.name == but:
+                continue
+            try:
+                connection = self._open.get(key) or self.connect(node.name)
+            except AglabError as error:
+                failure = error
+                continue
+            self._open[key] = connection
+            return connection
+        raise failure or UsageError("no node is left to answer", "start one with fault('start', node)")
 
     def start_load(self, users: float | None = None) -> None:
         self._call("start_workload", *([("users", float(users))] if users is not None else []))
@@ -103,6 +121,8 @@ class TwinCluster(Cluster):
             raise unknown_name("fault", kind, FAULTS)
         given = [("node", self.node(node).name)] if node else []
         self._call(kind, *given, *arguments.items())
+        if kind in ("crash", "stop"):
+            self._forget(node)
 
     def snapshot(self, name: str) -> None:
         self._call("snapshot", ("name", name))

@@ -30,24 +30,26 @@ COMMIT_STEP_S = 0.05  # how often a waiting commit looks again
 KILLED = (596, 21, 1, "Cannot continue the execution because the session is in the kill state.")
 
 
-def spec_of(names: list[str], database: str) -> ag.GroupSpec:
-    """Group ag1 as ``aglab up`` makes it."""
+def spec_of(names: list[str], database: str, cluster_type: str = "EXTERNAL") -> ag.GroupSpec:
+    """Group ag1 as ``aglab up`` makes it (EXTERNAL), or without a cluster manager (NONE)."""
+    kind = ag.ClusterType(cluster_type)
+    mode = ag.FailoverMode.EXTERNAL if kind == ag.ClusterType.EXTERNAL else ag.FailoverMode.MANUAL
     replicas = [
         ag.ReplicaSpec(
             one,
-            failover_mode=ag.FailoverMode.EXTERNAL,
+            failover_mode=mode,
             seeding_mode="AUTOMATIC",
             primary_connections="ALL",
             secondary_connections="ALL",
         )
         for one in names
     ]
-    return ag.GroupSpec("ag1", ag.ClusterType.EXTERNAL, replicas, [database], db_failover=True)
+    return ag.GroupSpec("ag1", kind, replicas, [database], db_failover=kind == ag.ClusterType.EXTERNAL)
 
 
-def form(names: list[str], database: str, since_s: float) -> ag.Group:
+def form(names: list[str], database: str, since_s: float, cluster_type: str = "EXTERNAL") -> ag.Group:
     """Group ag1 over the nodes, the first one primary, every copy synchronized."""
-    return ag.Group.form(spec_of(names, database), names[0], since_s, nodes=names)
+    return ag.Group.form(spec_of(names, database, cluster_type), names[0], since_s, nodes=names)
 
 
 def time_at(epoch: dt.datetime, seconds: float) -> dt.datetime:
@@ -256,8 +258,14 @@ class Availability:
         self.rows.commit(node, database, record, lsn_bytes)
         if isinstance(self._outcomes.get(number), ef.CommitAcknowledged):
             del self._outcomes[number]
-            return None
+            return self._harden(node, database)
         return self._await(number, node, database, record)
+
+    def _harden(self, node: str, database: str) -> Generator[Any, Any, None]:
+        """The time that an acknowledged commit took, by the engine; a client that goes away meanwhile has committed."""
+        synchronous = bool(self.rules.synchronized_secondaries(self.rules.nodes[node], database))
+        until = self.cluster.clock.now_s + self.cluster.plant.commit_s()
+        yield Wait("time", until, wait_type="HADR_SYNC_COMMIT" if synchronous else "WRITELOG")
 
     def _await(self, number: int, node: str, database: str, record: CommitRecord) -> Generator[Any, Any, None]:
         try:

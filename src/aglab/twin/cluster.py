@@ -39,6 +39,8 @@ class Cluster:
         No availability group: three stand-alone nodes, of which sql1 carries the load.
     seed : int
         Seed of the engine's randomness.
+    cluster_type : str
+        Of the group: EXTERNAL, or NONE (no cluster manager).
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Cluster:
         pace: str = "fast",
         bare: bool = False,
         seed: int = 1,
+        cluster_type: str = "EXTERNAL",
         wall: Callable[[], float] = time.monotonic,
     ) -> None:
         self.bare = bare
@@ -54,7 +57,7 @@ class Cluster:
         self.world = World(self.clock, wall)
         self.plant = Plant(checked_profile(profile), 1 if bare else 3, lambda: self.clock.now_us, seed)
         self.nodes: dict[str, Node] = {}
-        self.group = None if bare else Availability(self, form(list(NODE_NAMES), DATABASE, 0.0))
+        self.group = None if bare else Availability(self, form(list(NODE_NAMES), DATABASE, 0.0, cluster_type))
         self.nodes = {name: Node(self, name, ordinal) for ordinal, name in enumerate(NODE_NAMES, start=1)}
         self.adapter = Adapter(self)
         self.state_path: Path | None = None
@@ -182,6 +185,19 @@ def checked_profile(name: str) -> str:
     return name
 
 
+def checked_cluster_type(value: str) -> str:
+    """The cluster type of a group that a twin forms by itself.
+
+    Raises
+    ------
+    UsageError
+        Not EXTERNAL or NONE; a Windows cluster cannot be formed by T-SQL.
+    """
+    if value not in ("EXTERNAL", "NONE"):
+        raise unknown_name("cluster type", str(value), ("EXTERNAL", "NONE"))
+    return value
+
+
 def checked_port_base(value: int) -> int:
     """The first of three ports, or 0 for ports chosen by the system.
 
@@ -197,4 +213,4 @@ def checked_port_base(value: int) -> int:
     return value
 
 
-__all__ = ["DATABASE", "NODE_NAMES", "Cluster", "UsageError", "checked_port_base", "checked_profile"]
+__all__ = ["DATABASE", "NODE_NAMES", "Cluster", "UsageError", "checked_cluster_type", "checked_port_base", "checked_profile"]

@@ -109,6 +109,8 @@ def replace_databases(node: Node, databases: dict[str, Any]) -> None:
 # -- small -----------------------------------------------------------------------------------------------------------
 def small_of(cluster: Cluster) -> dict[str, Any]:
     """Everything but rows."""
+    if cluster.group is not None:
+        cluster.group.sync()  # the rules' positions are the engine's at this moment, or the log between them is forgotten
     return {
         "bare": cluster.bare,
         "clock_us": cluster.clock.now_us,
@@ -135,7 +137,7 @@ def _put_group(cluster: Cluster, group: Availability, content: dict[str, Any]) -
         group.replace(saving.from_dict(content["rules"]))
         group.rows.stale = {(node, database) for node, database in content["stale"]}
     else:  # written before groups had rules: every replica was in step
-        group.replace(form(list(cluster.nodes), group.rules.spec.databases[0], 0.0))
+        group.replace(form(list(cluster.nodes), group.rules.spec.databases[0], 0.0, group.rules.cluster_type.value))
     group.rows.regrow()
     for name, node in cluster.nodes.items():
         node.accepting = group.rules.nodes[name].up

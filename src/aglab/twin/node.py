@@ -16,7 +16,7 @@ from aglab.ag import events
 from aglab.ag.effects import Refused
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
-from aglab.twin import procedures, settings, views_hadr, views_server
+from aglab.twin import procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aglab.tds import ServerConfig
     from aglab.twin.cluster import Cluster
 
+ONLINE, RECOVERING = 0, 2  # state of sys.databases
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 
 
@@ -243,14 +244,28 @@ class Node(Requests):
 
     def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
         """See :class:`aglab.tsql.Host`."""
-        if view == "sys.databases":
-            self.note_log_reuse()  # the row itself is the catalogue's
+        if view == "sys.databases":  # the row itself is the catalogue's
+            self.note_log_reuse()
+            self.note_recovery()
+        if view == "background tasks":
+            return list(redo_threads.tasks(self))
         rows = views_server.rows(self, view, arguments)
         if rows is None:
             rows = views_hadr.rows(self, view)
         if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
             rows = self.errorlog.rows(arguments)
         return rows
+
+    def note_recovery(self) -> None:
+        """Set the state of the group's databases: RECOVERING while a new primary redoes what it had hardened."""
+        group = self.cluster.group
+        if group is None:
+            return
+        group.sync()
+        for name, copy in group.rules.nodes[self.name].databases.items():
+            database = self.instance.database(name)
+            if database is not None and database.options["state"] in (ONLINE, RECOVERING):
+                database.options["state"] = RECOVERING if copy.database_state == ag.DatabaseState.RECOVERING else ONLINE
 
     def note_log_reuse(self) -> None:
         """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""

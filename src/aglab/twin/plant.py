@@ -15,7 +15,9 @@ import numpy as np
 
 from aglab.core.errors import field_error
 from aglab.engine import Flow
+from aglab.engine import layout as at
 from aglab.engine.params import build
+from aglab.engine.steady import commit_time_s
 from aglab.hardware import Profile
 from aglab.scenario import CHANGES, Scenario
 
@@ -120,6 +122,16 @@ class Plant:
     def lookups_per_tx(self) -> float:
         """Pages that one transaction of the load touches."""
         return float(self.scenario.workload.page_touches_per_tx + self.scenario.workload.cold_touches_per_tx)
+
+    def commit_s(self) -> float:
+        """How long a commit on the primary takes now: its log write, and the slowest synchronous secondary's answer."""
+        self.sync()
+        return commit_time_s(self.flow)
+
+    @property
+    def redo_bytes_s_max(self) -> float:
+        """Log that redo of one database can apply in a second, by the version of the machine."""
+        return float(self.flow.params.ct[at.C_REDO_CAP])
 
     def carries(self, node: str) -> bool:
         """Whether the flow knows this node (a stand-alone cluster's flow knows the first only)."""

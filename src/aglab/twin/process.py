@@ -77,11 +77,14 @@ class RunningTwin:
         self.stop()
 
 
-def _command(profile: str | None, state_dir: Path, pace: str | None, bare: bool, port_base: int, seed: int) -> list[str]:
+def _command(
+    profile: str | None, state_dir: Path, pace: str | None, bare: bool, port_base: int, seed: int, cluster_type: str = ""
+) -> list[str]:
     command = [sys.executable, "-m", "aglab.twin", "--state-dir", str(state_dir), "--seed", str(seed)]
     command += ["--profile", profile] if profile else []
     command += ["--pace", pace] if pace else []
     command += ["--bare"] if bare else []
+    command += ["--cluster-type", cluster_type] if cluster_type else []
     command += ["--port-base", str(port_base)] if port_base else []
     return command
 
@@ -93,6 +96,7 @@ def spawn_child(
     bare: bool = False,
     port_base: int = 0,
     seed: int = 1,
+    cluster_type: str = "",
 ) -> RunningTwin:
     """Start a twin that ends when this process does (or when ``stop`` is called).
 
@@ -104,7 +108,7 @@ def spawn_child(
     directory = StateDir(Path(state_dir))
     _refuse_second(directory)
     process = subprocess.Popen(
-        _command(profile, directory.path, pace, bare, port_base, seed),
+        _command(profile, directory.path, pace, bare, port_base, seed, cluster_type),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

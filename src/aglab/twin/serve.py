@@ -28,6 +28,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--profile", default=None, help="hardware profile of the nodes")
     parser.add_argument("--pace", default=None, help="fast, 1x, 60x")
     parser.add_argument("--bare", action="store_true", help="no availability group")
+    parser.add_argument("--cluster-type", default="EXTERNAL", help="of the availability group: EXTERNAL, NONE")
     parser.add_argument("--port-base", type=int, default=0, help="port of sql1; sql2 and sql3 take the next two")
     parser.add_argument("--seed", type=int, default=1, help="seed of the engine")
     parser.add_argument("--detached", action="store_true", help="do not end when standard input closes")
@@ -45,6 +46,7 @@ def serve(argv: Sequence[str] | None = None) -> int:
             bare=options.bare,
             port_base=options.port_base,
             seed=options.seed,
+            cluster_type=options.cluster_type,
         )
     except AglabError as error:
         print(f"aglab twin: {error}", file=sys.stderr, flush=True)

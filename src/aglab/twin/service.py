@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aglab.core.errors import AglabError
-from aglab.twin.cluster import NODE_NAMES, Cluster, checked_port_base, checked_profile
+from aglab.twin.cluster import NODE_NAMES, Cluster, checked_cluster_type, checked_port_base, checked_profile
 from aglab.twin.keeper import DamagedState, Keeper
 from aglab.twin.listener import LOOPBACK, Listener, make_config
 from aglab.twin.node import Node
@@ -80,6 +80,7 @@ class Twin:
         bare: bool = False,
         port_base: int = 0,
         seed: int = 1,
+        cluster_type: str = "EXTERNAL",
         listen: Callable[[Listener, Node, int], int] = Listener.open,
     ) -> Twin:
         """Start three nodes.
@@ -92,6 +93,8 @@ class Twin:
             Where state lies; a private directory that goes at the end when omitted.
         bare : bool
             No availability group.
+        cluster_type : str
+            Of a group that is formed now: EXTERNAL, or NONE (no cluster manager).
         port_base : int
             sql1 listens here, sql2 and sql3 on the next two; 0 lets the system choose.
         listen : callable
@@ -111,7 +114,7 @@ class Twin:
         directory = StateDir(Path(own.name if own else str(state_dir)))
         password = load_or_make_password(directory.path)
         tls, strict = load_or_make_contexts(directory.path, NODE_NAMES)
-        cluster, keeper = _open_state(directory, profile, pace, bare, seed)
+        cluster, keeper = _open_state(directory, profile, pace, bare, seed, cluster_type)
         listener = Listener(cluster.world)
         twin = cls(cluster, directory, keeper, listener)
         twin._own_dir = own
@@ -195,9 +198,11 @@ class Twin:
         self.stop()
 
 
-def _open_state(directory: StateDir, profile: str | None, pace: str | None, bare: bool, seed: int) -> tuple[Cluster, Keeper]:
+def _open_state(
+    directory: StateDir, profile: str | None, pace: str | None, bare: bool, seed: int, cluster_type: str
+) -> tuple[Cluster, Keeper]:
     for attempt in range(2):
-        cluster = Cluster(profile or DEFAULT_PROFILE, pace or "fast", bare, seed)
+        cluster = Cluster(profile or DEFAULT_PROFILE, pace or "fast", bare, seed, checked_cluster_type(cluster_type))
         keeper = Keeper(cluster, directory)
         try:
             keeper.open()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.ag import Group, catalog, dmv
 from aglab.twin import availability as av
+from aglab.twin import redo_threads
 from aglab.twin.clock import EPOCH
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ VIEWS: dict[str, Callable[[Node, Availability], Iterable[Row]]] = {
     "sys.dm_hadr_database_replica_cluster_states": _plain(dmv.dm_hadr_database_replica_cluster_states),
     "sys.dm_hadr_cluster": hadr_cluster,
     "sys.dm_hadr_cluster_members": _plain(dmv.dm_hadr_cluster_members),
+    "sys.dm_hadr_ag_threads": redo_threads.ag_threads,
+    "sys.dm_hadr_db_threads": redo_threads.db_threads,
     "sys.dm_hadr_name_id_map": _plain(dmv.dm_hadr_name_id_map),
 }
 EMPTY = (

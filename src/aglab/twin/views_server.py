@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from aglab.twin import views_more
+from aglab.twin import redo_threads, views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.views_counters import performance_counters
 
@@ -31,6 +31,8 @@ _KEPT_WAITS = (
     "LOGBUFFER",
     "PAGEIOLATCH_SH",
     "PAGELATCH_EX",
+    "PARALLEL_REDO_WORKER_WAIT_WORK",
+    "REDO_THREAD_PENDING_WORK",
     "SOS_SCHEDULER_YIELD",
     "WAITFOR",
     "WRITELOG",
@@ -39,7 +41,7 @@ _KEPT_WAITS = (
 
 def wait_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_os_wait_stats: the load's waits from the engine, sessions' waits as they happened."""
-    totals = node.totals()
+    totals = node.totals() | _redo_waits(node)
     kinds = {key.partition(".")[2] for key in totals if key.startswith("wait_ms.")}
     for kind in sorted(kinds | set(node.waits.rows) | set(_KEPT_WAITS)):
         count, total_ms, longest_ms = node.waits.rows.get(kind, [0.0, 0.0, 0.0])
@@ -54,6 +56,15 @@ def wait_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
             "max_wait_time_ms": int(max(longest_ms, mean_ms)),
             "signal_wait_time_ms": int(engine_ms) if signal else 0,
         }
+
+
+def _redo_waits(node: Node) -> dict[str, float]:
+    """Waits of redo's threads, named as the engine's totals are."""
+    if node.cluster.group is None or not node.cluster.plant.carries(node.name):
+        return {}
+    waits = redo_threads.work_of(node).waits
+    counts = {f"wait_count.{kind}": count for kind, (count, _) in waits.items()}
+    return counts | {f"wait_ms.{kind}": milliseconds for kind, (_, milliseconds) in waits.items()}
 
 
 def file_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:

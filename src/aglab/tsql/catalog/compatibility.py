@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterator
 from typing import Any
 
+from aglab.tsql.catalog.execution import BACKGROUND
 from aglab.tsql.catalog.registry import provide
 from aglab.tsql.functions.metadata import object_id, type_code
 from aglab.tsql.store.database import Database
@@ -60,6 +61,35 @@ def _sysprocesses(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
             "stmt_end": -1,
             "request_id": 0,
         }
+    for task in runtime.host.view_rows(BACKGROUND, (), runtime.session) or ():
+        yield _background_process(task, now)
+
+
+def _background_process(task: dict[str, Any], now: datetime.datetime) -> dict[str, Any]:
+    numbers = ("blocked", "waittime", "uid", "memusage", "ecid", "open_tran", "stmt_start", "request_id")
+    texts = ("waitresource", "hostname", "program_name", "hostprocess", "nt_domain", "nt_username", "net_address", "net_library")
+    return (
+        dict.fromkeys(numbers, 0)
+        | dict.fromkeys(texts, "")
+        | {
+            "spid": task["session_id"],
+            "kpid": 1000 + task["session_id"],
+            "waittype": b"\0\0",
+            "lastwaittype": task["last_wait_type"],
+            "dbid": task["database_id"],
+            "cpu": task["cpu_ms"],
+            "physical_io": task["reads"],
+            "login_time": now,
+            "last_batch": now,
+            "status": "background",
+            "sid": b"\x01",
+            "cmd": task["command"],
+            "loginame": "sa",
+            "context_info": b"",
+            "sql_handle": b"",
+            "stmt_end": 0,
+        }
+    )
 
 
 @provide(

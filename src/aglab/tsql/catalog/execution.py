@@ -8,6 +8,8 @@ from typing import Any
 from aglab.tsql.catalog.registry import define, provide
 from aglab.tsql.store.database import Database
 
+BACKGROUND = "background tasks"  # what the host is asked for: rows of system tasks
+
 
 def _sessions_of(runtime: Any) -> list[Any]:
     return [runtime.instance.sessions[spid] for spid in sorted(runtime.instance.sessions)]
@@ -165,6 +167,34 @@ def _dm_exec_requests(runtime: Any, database: Database, arguments: tuple[Any, ..
             "page_server_reads": 0,
             "dist_statement_id": uuid.UUID(int=0),
         }
+    for task in runtime.host.view_rows(BACKGROUND, (), runtime.session) or ():
+        yield _background_request(task, now)
+
+
+def _background_request(task: dict[str, Any], now: Any) -> dict[str, Any]:
+    """A system task of the node: what it has no value for is zero, as SQL Server shows it."""
+    import uuid
+
+    zeros = (
+        "request_id user_id wait_time open_transaction_count open_resultset_count transaction_id estimated_completion_time "
+        "total_elapsed_time writes logical_reads text_size date_first quoted_identifier arithabort ansi_null_dflt_on ansi_defaults "
+        "ansi_warnings ansi_padding ansi_nulls concat_null_yields_null transaction_isolation_level lock_timeout deadlock_priority "
+        "row_count prev_error nest_level granted_query_memory executing_managed_code group_id dop is_resumable page_server_reads"
+    )
+    return dict.fromkeys(zeros.split(), 0) | {
+        "session_id": task["session_id"],
+        "start_time": now,
+        "status": "background",
+        "command": task["command"],
+        "database_id": task["database_id"],
+        "wait_type": task["wait_type"] or None,
+        "last_wait_type": task["last_wait_type"],
+        "wait_resource": "",
+        "percent_complete": 0.0,
+        "cpu_time": task["cpu_ms"],
+        "reads": task["reads"],
+        "dist_statement_id": uuid.UUID(int=0),
+    }
 
 
 @provide(

@@ -74,6 +74,14 @@ define(
     """sys.dm_hadr_name_id_map: ag_name nvarchar(256)!, ag_id uniqueidentifier!, ag_resource_id nvarchar(256), ag_group_id
     nvarchar(256)"""
 )
+define(
+    """sys.dm_hadr_db_threads: group_id uniqueidentifier!, ag_db_id uniqueidentifier!, name nvarchar(128)!, num_capture_threads int!,
+    num_redo_threads int!, num_parallel_redo_threads int!"""
+)
+define(
+    """sys.dm_hadr_ag_threads: group_id uniqueidentifier!, name nvarchar(128)!, num_databases int!, num_capture_threads int!,
+    num_redo_threads int!, num_parallel_redo_threads int!, num_hadr_threads int!"""
+)
 define("""sys.dm_hadr_instance_node_map: ag_resource_id nvarchar(256)!, instance_name nvarchar(256)!, node_name nvarchar(256)!""")
 define(
     """sys.dm_hadr_auto_page_repair: database_id int!, file_id int!, page_id bigint!, error_type int!, page_status int!, modification_time datetime!"""
