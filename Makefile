@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit test-clients nbval book browser notebooks bench calibrate clean
+.PHONY: setup lab demo test lint unit test-clients nbval book browser notebooks bench calibrate ablation clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -36,8 +36,9 @@ test-clients:
 nbval:
 	$(PY) -m pytest --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks
 
+# The slow one, a chapter in a real JupyterLab, belongs to .ci/run's slow tier.
 browser: book
-	$(PY) -m pytest tests/browser -m browser
+	$(PY) -m pytest tests/browser -m "browser and not slow"
 
 book:
 	@scripts/bootstrap.sh book
@@ -58,6 +59,11 @@ bench:
 calibrate:
 	@scripts/bootstrap.sh test
 	$(PY) -m aglab.published.calibrate
+
+# What breaks when a mechanism is taken out of the model: a minute. A test says when the table is stale.
+ablation:
+	@scripts/bootstrap.sh test
+	$(PY) -m aglab.published.ablation
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis dist build

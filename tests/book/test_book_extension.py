@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(book_site.ROOT / "book" / "_ext"))
 
 from aglab_book import html, ledger, numbers
-from aglab_book.offline import _mentions
+from aglab_book.offline import _copy_what_changed, _mentions
 
 
 def test_shown_numbers_lose_no_digit() -> None:
@@ -79,3 +79,62 @@ def test_assumed_values_are_found_in_profiles() -> None:
     """What a profile calls assumed is listed, nested tables included."""
     found = dict(ledger._assumed({"cpu": {"ht_yield": {"value": 1.3, "tag": "assumed"}, "ghz": {"value": 2.6, "tag": "doc"}}}))
     assert list(found) == ["cpu: ht yield"]
+
+
+def test_a_role_is_found_in_every_file_of_roles() -> None:
+    """A row of a backup, of an array and of the NVDIMM carries its role in the text."""
+    rows = numbers.published_rows()
+    for key, role in (("dl560-t10-2s-default-mbps", "fitted"), ("eql-raid10-vs-6", "residual"), ("nvdimm-ssd-pmm", "predicted")):
+        assert rows[key]["role"] == role
+
+
+def test_label_names_the_profile_that_the_rows_share() -> None:
+    """One profile, two, or the remark that each row names its own."""
+    assert ledger.label_of_rows([{"id": "hpe380-t3-tps"}]) == "SIMULATED, profile hpe-dl380-gen9-ssd"
+    assert "4p" in ledger.label_of_rows([{"id": "dl560-t13-dop01-duration"}])
+    mixed = [{"id": "hpe380-t3-tps"}, {"id": "eql-raid10-vs-50"}, {"id": "nvdimm-ssd-pmm"}]
+    assert ledger.label_of_rows(mixed) == "SIMULATED, profile named in each row"
+
+
+def test_worst_rows_share_a_reason_once() -> None:
+    """Two rows with one reason are one failing; a row without a reason says that none is known; fitted rows are left out."""
+    row = {"subject": "s", "condition": "c", "counter": "n", "stat": "avg", "published": 1.0, "twin": 2.0}
+    rows = [
+        {**row, "id": "hpe380-a", "role": "residual", "reason": "why", "error_pct": -50.0},
+        {**row, "id": "hpe380-b", "role": "residual", "reason": "why", "error_pct": 90.0},
+        {**row, "id": "hpe380-c", "role": "predicted", "reason": "", "error_pct": 60.0},
+        {**row, "id": "hpe380-d", "role": "fitted", "reason": "", "error_pct": 99.0},
+    ]
+    lines = ledger.worst(rows).rows
+    assert [line[4] for line in lines] == [90.0, 60.0]
+    assert [line[5] for line in lines] == ["why", "not known"]
+
+
+def test_constants_of_jobs_are_listed_too() -> None:
+    """The page counts the constants that `aglab published score` counts."""
+    from aglab.published.rows import all_fitted_constants
+
+    assert {name for name, _, _, tag, _ in ledger.constants() if tag.startswith("fitted")} == set(all_fitted_constants())
+
+
+def test_a_changed_script_is_copied_when_no_page_changed(tmp_path: Path) -> None:
+    """After a build the pages have the static files as they are now, in subfolders too; what is current is left alone."""
+
+    class Config:
+        html_static_path = ["shared"]  # noqa: RUF012
+
+    class App:
+        confdir, outdir, config = str(tmp_path), str(tmp_path / "html"), Config()
+
+    source, target = tmp_path / "shared", tmp_path / "html" / "_static"
+    (source / "more").mkdir(parents=True)
+    target.mkdir(parents=True)
+    (source / "aglab.js").write_text("new", encoding="utf-8")
+    (source / "more" / "logo.svg").write_text("logo", encoding="utf-8")
+    (target / "aglab.js").write_text("old", encoding="utf-8")
+    _copy_what_changed(App(), None)
+    assert (target / "aglab.js").read_text(encoding="utf-8") == "new"
+    assert (target / "more" / "logo.svg").is_file()
+    kept = (target / "aglab.js").stat().st_mtime_ns
+    _copy_what_changed(App(), None)
+    assert (target / "aglab.js").stat().st_mtime_ns == kept

@@ -6,7 +6,7 @@ import pytest
 
 from aglab.core.errors import MissingError, UsageError
 from aglab.core.quantity import constants
-from aglab.published.ablation import MECHANISMS, ablation
+from aglab.published.ablation import MECHANISMS, ablation, moved, stored
 
 
 def test_every_mechanism_is_a_scenario_and_holds_known_constants():
@@ -43,3 +43,36 @@ def test_unknown_mechanisms_and_a_missing_scipy_are_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(MissingError, match="pip install"):
         ablation(names=("redo",))
+
+
+def test_the_kept_table_belongs_to_this_engine_and_calibration():
+    """Every mechanism's loss before refitting is the kept one; a table that has outlived its engine is named stale."""
+    kept = stored()
+    assert [row["name"] for row in kept] == ["none", *(mechanism.name for mechanism in MECHANISMS)]
+    stale = moved(kept, ablation(steps_max=0))
+    assert stale == {}, f"data/calibration/ablation.toml is stale for {stale}: run `make ablation`"
+
+
+def test_a_moved_loss_is_seen():
+    """Another loss, and a mechanism that one of the two tables lacks, are named; noise of a platform is not."""
+    kept = [{"name": "a", "loss_not_refitted": 100.0}, {"name": "b", "loss_not_refitted": 5.0}]
+    assert moved(kept, [{"name": "a", "loss_not_refitted": 100.05}, {"name": "b", "loss_not_refitted": 5.0}]) == {}
+    assert set(moved(kept, [{"name": "a", "loss_not_refitted": 90.0}, {"name": "c", "loss_not_refitted": 1.0}])) == {
+        "a",
+        "b",
+        "c",
+    }
+
+
+def test_the_table_is_written_and_read_back(tmp_path, monkeypatch):
+    """What `make ablation` writes is what the book reads."""
+    import aglab.published.ablation as module
+
+    rows = [{"name": "none", "title": "the whole model", "loss": 1.0, "loss_not_refitted": 1.0}]
+    monkeypatch.setattr(module, "ablation", lambda progress: rows)
+    monkeypatch.setattr(module, "bundle_path", lambda *parts: tmp_path / "ablation.toml")
+    assert module.main() == 0
+    assert module.stored() == rows
+    (tmp_path / "ablation.toml").unlink()
+    with pytest.raises(UsageError, match="does not exist"):
+        module.stored()

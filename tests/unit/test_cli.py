@@ -225,7 +225,17 @@ def test_bench_reports_rows(capsys, monkeypatch):
     assert "On this machine" in run(capsys, "bench").out
 
 
-@pytest.mark.parametrize("words", [("profile", "measure"), ("bundle", "x"), ("bench", "ablation")])
+def test_bench_ablation_names_mechanisms(capsys, monkeypatch):
+    """Mechanisms in words, and the same rows in JSON."""
+    import aglab.published.ablation as module
+
+    short = module.ablation
+    monkeypatch.setattr(module, "ablation", lambda progress: short(progress, ("redo",), 60.0, 0))
+    assert [row["name"] for row in run(capsys, "bench", "ablation", "--json").json["rows"]] == ["none", "redo"]
+    assert "redo bound by its dispatcher" in run(capsys, "bench", "ablation").out
+
+
+@pytest.mark.parametrize("words", [("profile", "measure"), ("bundle", "x")])
 def test_what_is_not_built_yet_says_so(capsys, words):
     """Commands of the interface that are still to come exit 3 and say what to do instead."""
     run(capsys, *words).is_one_clear_line(3, "not in this version")

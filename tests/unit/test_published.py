@@ -235,3 +235,24 @@ def test_calibration_without_scipy_says_what_to_install(monkeypatch):
     with pytest.raises(MissingError, match="pip install") as error:
         calibrate.fit()
     assert isinstance(error.value, AglabError) and error.value.exit_code == 3
+
+
+def test_every_compared_row_names_its_machine():
+    """A profile or an array that exists, for each row with a role that a mechanism answers."""
+    from aglab.hardware import profile_names
+    from aglab.hardware.arrays import array_names
+    from aglab.published.machines import machines
+
+    known = {*profile_names(), *array_names()}
+    frame = roles()
+    for row_id in frame[frame["role"] != "input"].index:
+        assert machines(row_id) and set(machines(row_id)) <= known, row_id
+
+
+def test_large_errors_of_predicted_rows_have_a_reason():
+    """No predicted row is worse than 50 % without saying why; the gap to the database follows from two values."""
+    from aglab.published.experiments_storage import database_gap, database_iops, iometer_iops
+
+    assert database_gap() == pytest.approx(100 * (database_iops() / iometer_iops(8, 0.85) - 1))
+    rows = [row for row in score()["rows"] if row["role"] == "predicted"]
+    assert [row["id"] for row in rows if abs(row["error_pct"]) > 50 and not row["reason"]] == []

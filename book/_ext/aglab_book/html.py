@@ -13,7 +13,7 @@ from aglab.core.paths import bundle_root
 
 # What a computed block depends on: the rooms the engine is made of, this front end, and the data they read.
 _ROOMS = ("core", "hardware", "workload", "scenario", "engine", "published", "viz")
-_DATA = ("profiles", "workloads", "calibration", "published")
+_DATA = ("profiles", "workloads", "arrays", "calibration", "published")
 
 
 def raw(html: str) -> nodes.raw:
@@ -44,6 +44,14 @@ def computed(app: Sphinx, name: str, inputs: list[Path], compute: Callable[[], s
         old.unlink()
     kept.write_text(html, encoding="utf-8")
     return html
+
+
+def made_from() -> bytes:
+    """Digest of what pages are made from beside their own text: the library's rooms, its data, and these directives."""
+    digest = hashlib.sha256(_library_digest())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
 
 
 def _library_digest() -> bytes:

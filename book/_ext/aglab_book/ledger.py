@@ -1,9 +1,10 @@
 """How good the twin is, computed when the book is built.
 
 - ``{ledger}``: every row the model is compared on, or those of one ``:table:``; ``:figure:`` ``ranges`` or ``errors`` draws
-  them too, ``worst`` lists the largest errors outside the fitted rows.
+  them too, ``worst`` lists the largest errors outside the fitted rows, ``:count:`` of them.
 - ``{score}``: median absolute error by role, number of constants, number of rows they were fitted on.
 - ``{constants}``: constants of the model with unit, tag and meaning.
+- ``{ablation}``: what breaks when a mechanism is taken out, as ``data/calibration/ablation.toml`` keeps it.
 - ``{assumed}``: everything tagged as assumed, constants and values of the hardware profiles.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import statistics
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from docutils import nodes
@@ -21,12 +22,15 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from aglab.core.paths import bundle_path
+from aglab.published.ablation import stored
+from aglab.published.machines import label
 from aglab.viz.compare import as_rows, comparison, errors, table
 from aglab.viz.figure import Table
 from aglab.viz.text import significant
 from aglab_book.html import computed, raw
-from aglab_book.numbers import published_rows
+from aglab_book.numbers import counter_name, published_rows
 
+CONSTANT_FILES = ("constants.toml", "jobs.toml")
 ROLES = ("fitted", "predicted", "residual", "input")
 
 
@@ -35,6 +39,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("score", Score)
     app.add_directive("constants", Constants)
     app.add_directive("assumed", Assumed)
+    app.add_directive("ablation", Ablation)
 
 
 def ledger_rows(app: Sphinx) -> list[dict[str, Any]]:
@@ -49,16 +54,16 @@ def ledger_rows(app: Sphinx) -> list[dict[str, Any]]:
     return rows
 
 
-def label_of_rows() -> str:
-    """The label under the ledger: the profile all rows are run on."""
-    return "SIMULATED, profile hpe-dl380-gen9-ssd"
+def label_of_rows(rows: Iterable[dict[str, Any]]) -> str:
+    """The label under some rows: their profile, or that each row names its own."""
+    return label(row["id"] for row in rows)
 
 
 class Ledger(SphinxDirective):
     """Published numbers beside the twin's, as a table and, when asked, as a figure with the table behind it."""
 
     has_content = True
-    option_spec = {"table": directives.unchanged, "figure": directives.unchanged}  # noqa: RUF012
+    option_spec = {"table": directives.unchanged, "figure": directives.unchanged, "count": directives.positive_int}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         name = self.options.get("table", "")
@@ -70,30 +75,36 @@ class Ledger(SphinxDirective):
         kind = self.options.get("figure", "ranges" if name else "table")
         title = f"{name}: paper and twin" if name else "Published and twin, row by row"
         if kind == "ranges":
-            return [raw(comparison(rows, title=title, label=label_of_rows(), caption=_LEGEND).html())]
+            return [raw(comparison(rows, title=title, label=label_of_rows(rows), caption=_LEGEND).html())]
         if kind == "errors":
             scored = [row for row in rows if row["role"] != "input"]
-            return [raw(errors(scored, title="Error of the twin, row by row", label=label_of_rows()).html())]
+            return [raw(errors(scored, title="Error of the twin, row by row", label=label_of_rows(scored)).html())]
         if kind == "worst":
-            return [raw(worst(rows).html())]
-        return [raw(table(rows, title + ". " + label_of_rows()).html())]
+            return [raw(worst(rows, self.options.get("count", 5)).html())]
+        return [raw(table(rows, title + ". " + label_of_rows(rows)).html())]
 
 
-def worst(rows: list[dict[str, Any]], count: int = 12) -> Table:
-    """The rows not fitted on with the largest errors, and the reason where the library has one."""
+def worst(rows: list[dict[str, Any]], count: int = 5) -> Table:
+    """The rows not fitted on with the largest errors, and the reason where the library has one.
+
+    Rows that share a reason are one failing and show once, by the worst of them.
+    """
     scored = [row for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
     scored.sort(key=lambda row: -abs(row["error_pct"]))
-    columns = ("row and likely reason", "role", "published", "twin", "error, %")
+    kept = list({(row["role"], row["reason"] or row["id"]): row for row in reversed(scored)}.values())
+    kept = sorted(kept, key=lambda row: -abs(row["error_pct"]))[:count]
+    columns = ("row", "role", "published", "twin", "error, %", "reason", "profile")
     lines = tuple(
         (
-            ", ".join(str(row[key]) for key in ("subject", "condition", "counter", "stat"))
-            + (f": {row['reason']}" if row.get("reason") else ": reason not known"),
+            ", ".join(str(row[key]) for key in ("subject", "condition", "counter", "stat")),
             row["role"],
             *(significant(row[key], 3) for key in ("published", "twin", "error_pct")),
+            row.get("reason") or "not known",
+            row.get("profile") or "",
         )
-        for row in scored[:count]
+        for row in kept
     )
-    return Table(f"The {len(lines)} largest errors outside the fitted rows. {label_of_rows()}", columns, lines)
+    return Table(f"The {len(lines)} largest errors outside the fitted rows. {label_of_rows(kept)}", columns, lines)
 
 
 _LEGEND = (
@@ -119,17 +130,18 @@ class Score(SphinxDirective):
             lines.append(
                 ("predicted and residual together", len(both), significant(statistics.median(both), 3), significant(max(both), 3))
             )
-        fitted = [item for item in constants() if item[3].startswith("fitted")]
+        fitted = [item for item in constants() if item[3].startswith("fitted")]  # as `aglab published score` counts
         rows_fitted = sum(row["role"] == "fitted" for row in rows)
         columns = ("role", "rows", "median error, %", "largest error, %")
-        caption = f"{len(fitted)} constants were fitted on {rows_fitted} rows. Errors are absolute. {label_of_rows()}"
+        caption = f"{len(fitted)} constants were fitted on {rows_fitted} rows. Errors are absolute. {label_of_rows(rows)}"
         return [raw(Table(caption, columns, tuple(lines)).html())]
 
 
 def constants() -> list[tuple[str, Any, str, str, str]]:
     """(name, value, unit, tag, meaning) of every constant of the model."""
-    with bundle_path("data", "calibration", "constants.toml").open("rb") as file:
-        found = tomllib.load(file)["constants"]
+    found: dict[str, dict[str, Any]] = {}
+    for name in CONSTANT_FILES:
+        found.update(tomllib.loads(bundle_path("data", "calibration", name).read_text(encoding="utf-8"))["constants"])
     return [(name, item["value"], item.get("unit", ""), item["tag"], item.get("meaning", "")) for name, item in found.items()]
 
 
@@ -141,10 +153,34 @@ class Constants(SphinxDirective):
         return [
             raw(
                 Table(
-                    "Constants of the flow model", ("what it is", "value", "unit", "where it comes from", "name"), tuple(rows)
+                    "Constants of the model", ("what it is", "value", "unit", "where it comes from", "name"), tuple(rows)
                 ).html()
             )
         ]
+
+
+class Ablation(SphinxDirective):
+    """One mechanism taken out at a time, the rest fitted again."""
+
+    def run(self) -> list[nodes.Node]:
+        columns = ("taken out", "loss", "fitted, median %", "predicted, median %", "worst fitted row", "its error, %")
+        numbers_of = ("loss", "fitted_median_abs_error_pct", "predicted_median_abs_error_pct")
+        rows = tuple(
+            (
+                "nothing" if row["name"] == "none" else row["title"],
+                *(significant(row[key], 3) for key in numbers_of),
+                named(row["worst_id"]),
+                significant(row["worst_error_pct"], 3),
+            )
+            for row in stored()
+        )
+        return [raw(Table(f"Ablation: {len(rows) - 1} mechanisms. {label(['hpe380-t3-tps'])}", columns, rows).html())]
+
+
+def named(row_id: str) -> str:
+    """A published row in words."""
+    row = published_rows()[row_id]
+    return f"{counter_name(row['metric'])}, {row['subject']}, {row['condition']}, {row['stat']}"
 
 
 class Assumed(SphinxDirective):
@@ -156,7 +192,7 @@ class Assumed(SphinxDirective):
             for name, value, unit, tag, meaning in constants()
             if tag == "assumed"
         ]
-        for kind in ("profiles", "workloads"):
+        for kind in ("profiles", "workloads", "arrays"):
             for path in sorted(bundle_path("data", kind).glob("*.toml")):
                 where = f"{kind[:-1]} {path.stem}"
                 for name, item in _assumed(tomllib.loads(path.read_text(encoding="utf-8"))):

@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from aglab.core.paths import bundle_path
+from aglab.published.rows import ROLE_FILES
 from aglab.viz.text import escape
 from aglab_book.html import raw
 
@@ -30,7 +31,7 @@ def setup(app: Sphinx) -> None:
 @lru_cache(maxsize=1)
 def published_rows() -> dict[str, dict[str, str]]:
     """Every published number by id, with the role it has for the model (empty where the model does not use it)."""
-    roles = {row["id"]: row["role"] for row in _read("roles.csv")}
+    roles = {row["id"]: row["role"] for name in ROLE_FILES for row in _read(name)}
     return {row["id"]: {**row, "role": roles.get(row["id"], "")} for row in _read("figures.csv")}
 
 

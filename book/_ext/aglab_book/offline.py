@@ -6,6 +6,7 @@ reach a live kernel on another host (thebe) are taken off every page.
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", _static_is_a_folder)
     app.connect("html-page-context", _add_scripts, priority=400)
     app.connect("html-page-context", _drop_foreign, priority=999)
+    app.connect("build-finished", _copy_what_changed)
     app.connect("build-finished", _name_what_has_no_name)
     app.add_css_file("aglab.css")
 
@@ -43,6 +45,18 @@ def _static_is_a_folder(app: Sphinx) -> None:
     if folder.is_file():
         folder.unlink()
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def _copy_what_changed(app: Sphinx, exception: Exception | None) -> None:
+    """Static files as they are now: Sphinx copies none when no page has changed."""
+    static = Path(app.outdir) / "_static"
+    for name in app.config.html_static_path:
+        source = Path(app.confdir) / name
+        for path in sorted(source.rglob("*")):
+            target = static / path.relative_to(source)
+            if path.is_file() and not (target.is_file() and filecmp.cmp(path, target, shallow=False)):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
 
 
 def _add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:

@@ -1,11 +1,11 @@
-"""What ``aglab bench`` measures: simulated hours per second, and round trips through driver, wire and node."""
+"""What ``aglab bench`` measures: simulated hours per second, and round trips through driver, wire and node; or an ablation."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from aglab.core.errors import MissingError, unknown_name
+from aglab.core.errors import unknown_name
 from aglab.core.progress import Progress
 
 HOUR_S = 3600.0
@@ -14,20 +14,22 @@ SIMPY_EVENTS = 50_000
 
 
 def measure(what: str, progress: Progress) -> list[dict[str, Any]]:
-    """Rows of ``what``, ``value``, ``unit``, ``note``.
+    """Rows of ``what``, ``value``, ``unit``, ``note``; for ``ablation`` those of :func:`aglab.published.ablation.ablation`.
 
     Raises
     ------
     UsageError
         Neither ``speed`` nor ``ablation``.
     MissingError
-        ``ablation`` is not in this version.
+        ``ablation`` without scipy.
     """
     if what not in ("speed", "ablation"):
         raise unknown_name("benchmark", what, ("speed", "ablation"))
     if what == "ablation":
-        raise MissingError("aglab bench ablation is not in this version", "aglab bench measures speed")
-    rows = []
+        from aglab.published.ablation import ablation
+
+        return ablation(progress)
+    rows: list[dict[str, Any]] = []
     steps = (_engine, _wire, _simpy)
     for done, step in enumerate(steps):
         progress(done, len(steps), (step.__doc__ or "").split(":")[0])

@@ -206,13 +206,24 @@ def sweep(
 
 
 def bench(what: Annotated[str, typer.Argument(help="speed, or ablation.")] = "speed", as_json: shell.Json = False) -> None:
-    """How fast the engine and the wire are on this machine."""
+    """How fast the engine and the wire are on this machine; or what breaks when a mechanism is taken out (a minute)."""
     from aglab.cli.benchmarks import measure
 
     with shell.progress_bar("bench") as progress:
         rows = measure(what, progress)
     if as_json:
         shell.print_json({"rows": rows})
+        return
+    if what == "ablation":
+        heads = ("without", "loss", "before refit", "fitted %", "predicted %", "worst fitted row", "%")
+        keys = ("loss", "loss_not_refitted", "fitted_median_abs_error_pct", "predicted_median_abs_error_pct")
+        lines = [
+            (row["title"], *(f"{row[key]:,.2f}" for key in keys), row["worst_id"], f"{row['worst_error_pct']:+.1f}")
+            for row in rows
+        ]
+        shell.print_table(
+            "One mechanism taken out, the rest fitted again (median absolute errors)", heads, lines, right=heads[1:5]
+        )
         return
     table = [(row["what"], f"{row['value']:,.1f}", row["unit"], row["note"]) for row in rows]
     shell.print_table("On this machine, now", ("what", "value", "unit", "note"), table, right=("value",))

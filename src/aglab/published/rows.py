@@ -15,6 +15,7 @@ from aglab.core.progress import no_progress
 from aglab.core.quantity import constants
 from aglab.engine.backup import job_constants
 from aglab.published.experiments import EXPERIMENTS, K750, READINGS, run_experiment, twin_value
+from aglab.published.machines import machines
 from aglab.record import Run
 
 PAPERS = {
@@ -136,6 +137,7 @@ def comparison_row(row_id: str, row: Any, twin: float | None) -> dict[str, Any]:
         "error_pct": error,
         "reason": row["reason"],
         "where": row["where"],
+        "profile": ", ".join(machines(row_id)),
     }
 
 

@@ -21,7 +21,7 @@ ROLE_SYMBOLS = {"input": "triangle-up", "fitted": "square", "predicted": "circle
 ROLE_COLOURS = {"input": "@s5", "fitted": "@s2", "predicted": "@s0", "residual": "@s1"}
 LINE_PX = 22
 HEAD_PX = 72
-FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason", "subject")
+FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason", "subject", "profile")
 
 
 def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin", label: str = "", caption: str = "") -> Figure:
@@ -112,15 +112,18 @@ def _row_names(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def table(rows: Iterable[Any], caption: str = "Published and twin, row by row") -> Table:
-    """The comparison as a table: what, stat, role, published, twin, unit, error."""
-    columns = ("counter", "condition", "role", "published", "twin", "error %", "note")
+    """The comparison as a table: what, stat, role, published, twin, unit, error; the profile where the rows have several."""
+    found = as_rows(rows)
+    several = len({row["profile"] for row in found}) > 1
+    columns = ("counter", "condition", "role", "published", "twin", "error %", "note", *(("profile",) if several else ()))
     lines = []
-    for row in as_rows(rows):
+    for row in found:
         error = significant(row["error_pct"], 3) if _finite(row["error_pct"]) else "n/a"
         twin = significant(row["twin"], 5) if _finite(row["twin"]) else "n/a"
         subject = f", {row['subject']}" if row["subject"] else ""
         what = (f"{short(row['counter'])} ({row['unit']}){subject}", f"{row['condition']}, {row['stat']}", row["role"])
-        lines.append((*what, row["published"], twin, error, row["reason"] or ""))
+        more = (row["profile"] or "",) if several else ()
+        lines.append((*what, row["published"], twin, error, row["reason"] or "", *more))
     return Table(caption, columns, tuple(lines))
 
 
