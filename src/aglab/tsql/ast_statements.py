@@ -265,6 +265,22 @@ class Merge(Statement):
 @dataclass(slots=True, eq=False)
 class Truncate(Statement):
     table: tuple[str, ...]
+    partitions: list[tuple[Node, Node | None]] = field(default_factory=list)  # single numbers and ranges
+
+
+@dataclass(slots=True, eq=False)
+class Partitioning(Statement):
+    """CREATE, DROP, SPLIT, MERGE of a partition FUNCTION; CREATE, DROP, NEXT USED of a SCHEME."""
+
+    action: str
+    kind: str
+    name: str
+    type: SqlType | None = None
+    right: bool = False
+    values: list[Node] = field(default_factory=list)
+    function: str = ""
+    all: bool = False
+    filegroups: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aglab.tsql.messages_storage import STORAGE
+
 MESSAGES: dict[int, tuple[int, int, str]] = {
     102: (15, 1, "Incorrect syntax near '{0}'."),
     103: (15, 4, "The {0} that starts with '{1}' is too long. Maximum length is {2}."),
@@ -566,3 +568,4 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     59003: (16, 1, "The statement was stopped: {0} exceeds the twin's limit of {1}."),
     59004: (16, 1, "The twin failed on this statement ({0}). Please report it with the statement's text."),
 }
+MESSAGES.update(STORAGE)

@@ -10,6 +10,7 @@ from aglab.core.sqltypes import SqlType
 from aglab.tsql.catalog.registry import VIEWS, provide
 from aglab.tsql.functions.metadata import object_id, type_code
 from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.partitions import placement_of
 from aglab.tsql.store.table import Table, column_bytes
 
 _CREATED = datetime.datetime(2022, 11, 16)
@@ -268,7 +269,7 @@ def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
     for table in _scoped(runtime, database):
         common = {
             "object_id": table.id,
-            "data_space_id": 1,
+            "data_space_id": placement_of(table, None).space,
             "ignore_dup_key": False,
             "fill_factor": 0,
             "is_padded": False,
@@ -298,6 +299,7 @@ def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
             yield {
                 **common,
                 "name": index.name,
+                "data_space_id": placement_of(table, index).space,
                 "index_id": index.id,
                 "type": 1 if index.clustered else 7 if hashed else 2,
                 "type_desc": "CLUSTERED" if index.clustered else "NONCLUSTERED HASH" if hashed else "NONCLUSTERED",
@@ -316,35 +318,16 @@ def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
 def _index_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     for table in _scoped(runtime, database):
         for index in table.indexes:
+            cut = placement_of(table, index).column
             for place, (column, descending) in enumerate(zip(index.columns, index.descending, strict=True), 1):
-                yield table.id, index.id, place, column + 1, place, 0, descending, False, 0
+                yield table.id, index.id, place, column + 1, place, int(column == cut), descending, False, 0
             for place, column in enumerate(index.included, len(index.columns) + 1):
-                yield table.id, index.id, place, column + 1, 0, 0, False, True, 0
-
-
-@provide(
-    """sys.partitions: partition_id bigint!, object_id int!, index_id int!, partition_number int!, hobt_id bigint!, rows bigint,
-    filestream_filegroup_id smallint!, data_compression tinyint!, data_compression_desc nvarchar(60), xml_compression bit, xml_compression_desc varchar(3)"""
-)
-def _partitions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    for table in _scoped(runtime, database):
-        numbers = ([] if table.clustered else [0]) + [index.id for index in table.indexes]
-        for number in numbers:
-            partition = 72057594000000000 + table.id * 16 + number
-            yield partition, table.id, number, 1, partition, len(table.rows), 0, 0, "NONE", False, "OFF"
-
-
-@provide(
-    """sys.dm_db_partition_stats: partition_id bigint!, object_id int!, index_id int!, partition_number int!, in_row_data_page_count bigint!,
-    in_row_used_page_count bigint!, in_row_reserved_page_count bigint!, lob_used_page_count bigint!, lob_reserved_page_count bigint!,
-    row_overflow_used_page_count bigint!, row_overflow_reserved_page_count bigint!, used_page_count bigint!, reserved_page_count bigint!, row_count bigint!"""
-)
-def _partition_stats(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    for table in _scoped(runtime, database):
-        for number in ([] if table.clustered else [0]) + [index.id for index in table.indexes]:
-            pages = table.size_pages() if number <= 1 else max(table.size_pages() // 4, 1)
-            partition = 72057594000000000 + table.id * 16 + number
-            yield partition, table.id, number, 1, pages, pages + 1, pages + 8, 0, 0, 0, 0, pages + 1, pages + 8, len(table.rows)
+                yield table.id, index.id, place, column + 1, 0, int(column == cut), False, True, 0
+            if cut >= 0 and cut not in index.columns + index.included:
+                yield table.id, index.id, len(index.columns + index.included) + 1, cut + 1, 0, 1, False, False, 0
+        heap = placement_of(table, None).column
+        if table.clustered is None and heap >= 0:
+            yield table.id, 0, 1, heap + 1, 0, 1, False, False, 0
 
 
 @provide(

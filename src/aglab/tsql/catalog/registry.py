@@ -19,7 +19,7 @@ from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Row
 
 Provider = Callable[[Any, Database, tuple[Any, ...]], Iterable[Any]]
-MODULES = ("server", "execution", "storage", "hadr", "objects", "security", "schema_views", "compatibility")
+MODULES = ("server", "execution", "storage", "partitions", "hadr", "objects", "security", "schema_views", "compatibility")
 
 
 @dataclass(frozen=True)

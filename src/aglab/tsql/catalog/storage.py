@@ -7,6 +7,7 @@ from typing import Any
 
 from aglab.tsql.catalog.registry import define, provide
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.files import used_pages
 
 define(
     """sys.dm_io_virtual_file_stats(int, int): database_id smallint!, file_id smallint!, sample_ms bigint!, num_of_reads bigint!,
@@ -102,11 +103,10 @@ define(
     modified_extent_page_count bigint!"""
 )
 def _file_space(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    used = sum(table.size_pages() for table in database.tables()) + 300
+    used = used_pages(database)
     for f in database.files:
         if f.type == 0:
-            taken = min(used, f.size)
-            used -= taken
+            taken = used.get(f.file_id, 0)
             yield database.id, f.file_id, f.filegroup_id, f.size, taken, f.size - taken, 0, taken, 0, 8, 0
 
 
@@ -122,7 +122,7 @@ def _volume(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
                 yield {
                     "database_id": item.id,
                     "file_id": f.file_id,
-                    "volume_mount_point": "/var/opt/mssql/data",
+                    "volume_mount_point": f.physical_name.replace("\\", "/").rpartition("/")[0],
                     "file_system_type": "xfs",
                     "total_bytes": 2**40,
                     "available_bytes": 2**39,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast_statements as st
 from aglab.tsql.convert import converter
 from aglab.tsql.effects import Done
-from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.definitions import add_constraint, computed_type, make_column
+from aglab.tsql.execute.placement import settle_index
+from aglab.tsql.execute.switching import SwitchMixin
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error
@@ -17,11 +20,12 @@ from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import Scope
 from aglab.tsql.store.database import Database, TableDefinition
+from aglab.tsql.store.partitions import Placement
 from aglab.tsql.store.table import Table
 from aglab.tsql.transactions import Entry
 
 
-class AlterTableMixin(BaseExecutor):
+class AlterTableMixin(SwitchMixin):
     """ALTER TABLE."""
 
     if TYPE_CHECKING:
@@ -39,6 +43,9 @@ class AlterTableMixin(BaseExecutor):
         return None
 
     def _alter_table(self, s: st.AlterTable) -> Effects[None]:
+        if s.action == "SWITCH":
+            yield from self.switch_partition(s)
+            return
         table, database = self._table_to_alter(s.name, s.line)
         if database is not None:
             yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
@@ -54,6 +61,8 @@ class AlterTableMixin(BaseExecutor):
         }[s.action]
         try:
             action(table, s)
+            if database is not None:
+                self._settle_new(database, table, s)
         except BaseException:
             self._restore(table, before)
             raise
@@ -70,10 +79,19 @@ class AlterTableMixin(BaseExecutor):
             self.session.transaction.add(Entry("tempdb", None, 0, None, None, None, undo))
 
     @staticmethod
+    def _settle_new(database: Database, table: Table, s: st.AlterTable) -> None:
+        """Place the indexes that ADD made; a clustered key without ON is checked against where the rows lie."""
+        for index in table.indexes:
+            new = "ON" in index.options or (index.placement is None and not index.clustered)
+            if new or (index.clustered and s.action == "ADD"):
+                settle_index(database, table, index, s.line)
+
+    @staticmethod
     def _restore(table: Table, before: Table) -> None:
         table.columns, table.indexes = before.columns, before.indexes
         table.checks, table.foreign_keys = before.checks, before.foreign_keys
         table.rows, table._ordered, table._last_key = before.rows, False, None
+        table.placement, table.counts = before.placement, {}
 
     def _add(self, table: Table, s: st.AlterTable) -> None:
         for spec in s.columns:
@@ -120,12 +138,16 @@ class AlterTableMixin(BaseExecutor):
                     problem = error(5074, kind, index.name, "column", name, line=s.line)
                     problem.followed_by = error(4922, "ALTER TABLE DROP COLUMN", name, line=s.line)  # type: ignore[attr-defined]
                     raise problem
+            if any(placement is not None and placement.column == ordinal for placement in _placements(table)):
+                raise error(5074, "index", table.name, "column", name, line=s.line)
             if table.columns[ordinal].default is not None:
                 raise error(5074, "object", table.columns[ordinal].default_name, "column", name, line=s.line)
             del table.columns[ordinal]
             for index in table.indexes:
                 index.columns = tuple(c - (c > ordinal) for c in index.columns)
                 index.included = tuple(c - (c > ordinal) for c in index.included if c != ordinal)
+                index.placement = _shifted(index.placement, ordinal)
+            table.placement = _shifted(table.placement, ordinal)
             for key in table.foreign_keys:
                 key.columns = tuple(c - (c > ordinal) for c in key.columns)
             table.replace_rows({rid: row[:ordinal] + row[ordinal + 1 :] for rid, row in table.rows.items()})
@@ -181,3 +203,14 @@ class AlterTableMixin(BaseExecutor):
         for check in table.checks:
             if s.names == ["ALL"] or check.name.lower() == s.names[0].lower():
                 check.enabled = s.action == "CHECK"
+
+
+def _placements(table: Table) -> list[Placement | None]:
+    return [table.placement, *(index.placement for index in table.indexes)]
+
+
+def _shifted(placement: Placement | None, gone: int) -> Placement | None:
+    """A placement after column ``gone`` went away."""
+    if placement is None or placement.column <= gone:
+        return placement
+    return replace(placement, column=placement.column - 1)

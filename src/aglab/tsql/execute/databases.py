@@ -7,30 +7,14 @@ from typing import Any
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done, Message
 from aglab.tsql.execute.base import Effects
-from aglab.tsql.execute.node import NodeMixin
+from aglab.tsql.execute.files import FileMixin
 from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error, not_implemented
-from aglab.tsql.store.database import Database, DataFile
+from aglab.tsql.store.database import Database
 
 
-def _apply_file_spec(file: DataFile, spec: dict[str, Any]) -> None:
-    """Sizes come in KB and are kept in 8 KB pages."""
-    if "SIZE" in spec:
-        file.size = max(spec["SIZE"] // 8, 1)
-    if "MAXSIZE" in spec:
-        file.max_size = -1 if spec["MAXSIZE"] == -1 else spec["MAXSIZE"] // 8
-    if "FILEGROWTH" in spec:
-        growth = spec["FILEGROWTH"]
-        file.is_percent_growth = isinstance(growth, str)
-        file.growth = int(growth.rstrip("%")) if isinstance(growth, str) else growth // 8
-    if "NEWNAME" in spec:
-        file.name = spec["NEWNAME"]
-    if "FILENAME" in spec:
-        file.physical_name = spec["FILENAME"]
-
-
-class DatabaseMixin(NodeMixin):
+class DatabaseMixin(FileMixin):
     """CREATE, ALTER and DROP DATABASE."""
 
     def _createdatabase(self, s: st.CreateDatabase) -> Effects[Any]:
@@ -58,26 +42,6 @@ class DatabaseMixin(NodeMixin):
         yield from self.announce(Change("create_database", database.name, None, database.name, detail))
         yield Done(None, "", self.in_procedure)
         return None
-
-    def _add_file(self, database: Database, spec: dict[str, Any], kind: int) -> DataFile:
-        name = spec.get("NAME")
-        if not name or "FILENAME" not in spec:
-            raise error(102, ")")
-        if any(f.name.lower() == name.lower() for f in database.files):
-            raise error(1828, name)
-        used = {f.file_id for f in database.files}
-        number = next(n for n in ([1, *range(3, 32768)] if kind == 0 else [2, *range(3, 32768)]) if n not in used)
-        group = 0
-        if kind == 0:
-            wanted = spec.get("FILEGROUP", "PRIMARY")
-            group = next((g for g, facts in database.filegroups.items() if facts["name"].lower() == wanted.lower()), 0)
-            if not group:
-                group = max(database.filegroups) + 1
-                database.filegroups[group] = {"name": wanted, "contains": spec.get("CONTAINS", "")}
-        file = DataFile(number, kind, name, spec["FILENAME"], filegroup_id=group)
-        _apply_file_spec(file, spec)
-        database.files.append(file)
-        return file
 
     def drop_database(self, s: st.Drop, name: str) -> Effects[None]:
         """DROP DATABASE. Errors 3701, 3702, 3708."""
@@ -179,60 +143,3 @@ class DatabaseMixin(NodeMixin):
                 session.login_database = new
         yield Message(0, 0, 1, f"The database name '{new}' has been set.", s.line)
         yield from self.announce(Change("database", "NAME", new, old))
-
-    def _files(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
-        detail = s.detail
-        if s.action in ("ADD FILE", "ADD LOG FILE"):
-            for spec in detail["FILES"]:
-                if detail.get("FILEGROUP"):
-                    spec = {**spec, "FILEGROUP": detail["FILEGROUP"]}
-                    if not any(g["name"].lower() == detail["FILEGROUP"].lower() for g in database.filegroups.values()):
-                        raise error(1921, "filegroup", detail["FILEGROUP"], line=s.line)
-                self._add_file(database, spec, 1 if "LOG" in s.action else 0)
-        elif s.action == "MODIFY FILE":
-            for spec in detail["FILES"]:
-                file = next((f for f in database.files if f.name.lower() == str(spec.get("NAME", "")).lower()), None)
-                if file is None:
-                    raise error(5041, spec.get("NAME", ""), line=s.line)
-                if "SIZE" in spec and spec["SIZE"] // 8 <= file.size:
-                    raise error(5039, line=s.line)
-                _apply_file_spec(file, spec)
-        elif s.action == "REMOVE FILE":
-            file = next((f for f in database.files if f.name.lower() == detail["NAME"].lower()), None)
-            if file is None:
-                raise error(5009, detail["NAME"], line=s.line)
-            if file.file_id in (1, 2):
-                raise error(5020, line=s.line)
-            database.files.remove(file)
-            yield Message(5042, 0, 1, f"The file '{file.name}' has been removed.", s.line)
-        else:
-            yield from self._filegroup(s, database)
-        yield from self.announce(Change("file", s.action, None, database.name, detail))
-
-    def _filegroup(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
-        name = s.detail["NAME"]
-        found = next((n for n, g in database.filegroups.items() if g["name"].lower() == name.lower()), None)
-        if s.action == "ADD FILEGROUP":
-            if found is not None:
-                raise error(1828, name, line=s.line)
-            database.filegroups[max(database.filegroups) + 1] = {"name": name, "contains": s.detail.get("CONTAINS", "")}
-            return
-        if found is None:
-            raise error(1921, "filegroup", name, line=s.line)
-        group = database.filegroups[found]
-        if s.action == "REMOVE FILEGROUP":
-            del database.filegroups[found]
-            yield Message(5042, 0, 1, f"The filegroup '{name}' has been removed.", s.line)
-        elif "NEWNAME" in s.detail:
-            group["name"] = s.detail["NEWNAME"]
-        else:
-            option = s.detail["OPTION"]
-            if option == "DEFAULT":
-                for other in database.filegroups.values():
-                    other["is_default"] = other is group
-            elif option in ("AUTOGROW_ALL_FILES", "AUTOGROW_SINGLE_FILE"):
-                group["is_autogrow_all_files"] = option == "AUTOGROW_ALL_FILES"
-            elif option in ("READ_ONLY", "READONLY", "READ_WRITE", "READWRITE"):
-                group["is_read_only"] = "ONLY" in option
-            else:
-                raise error(102, option, line=s.line)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from aglab.core.sqltypes import BIGINT
+from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done
 from aglab.tsql.execute.alter_table import AlterTableMixin
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.definitions import DDL_LOG_BYTES, build_table, check_index
 from aglab.tsql.execute.modules import ModuleMixin
+from aglab.tsql.execute.partitions import PartitionMixin
+from aglab.tsql.execute.placement import check_partitioned, settle_index, settle_table
 from aglab.tsql.execute.targets import Target
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
@@ -20,7 +24,7 @@ from aglab.tsql.store.table import Index, Table
 from aglab.tsql.transactions import Entry
 
 
-class DdlMixin(AlterTableMixin, ModuleMixin):
+class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
     """Definitions."""
 
     def _log_schema(self, database: Database, change: SchemaChange, undo: Callable[[], None]) -> None:
@@ -84,6 +88,7 @@ class DdlMixin(AlterTableMixin, ModuleMixin):
         table.database_id = database.id  # type: ignore[attr-defined]
         table.created = table.modified = self.runtime.now()
         table.options.update({key: value in (True, "ON") for key, value in s.options.items() if key == "MEMORY_OPTIMIZED"})
+        settle_table(database, table, s.options.get("ON"), s.line)
         database.put(table)
         yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
         self._log_schema(
@@ -125,9 +130,15 @@ class DdlMixin(AlterTableMixin, ModuleMixin):
         table, database = self._table_to_alter(s.table, s.line, 1088)
         if s.where is not None:
             raise not_implemented("filtered indexes (CREATE INDEX ... WHERE)", s.line)
-        if any(index.name.lower() == s.name.lower() for index in table.indexes):
-            raise error(1913, s.name, ".".join(s.table), line=s.line)
-        if s.clustered and table.clustered is not None:
+        replaced = next((index for index in table.indexes if index.name.lower() == s.name.lower()), None)
+        options = dict(s.options)
+        if options.pop("DROP_EXISTING", "OFF") != "ON":
+            if replaced is not None:
+                raise error(1913, s.name, ".".join(s.table), line=s.line)
+        elif replaced is None:
+            raise error(7999, s.name, table.name, line=s.line)
+        if s.clustered and table.clustered not in (None, replaced):
+            assert table.clustered is not None
             raise error(1902, table.name, table.clustered.name, line=s.line)
         if database is not None:
             yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
@@ -145,18 +156,38 @@ class DdlMixin(AlterTableMixin, ModuleMixin):
             s.unique,
             s.clustered,
             included=tuple(ordinals[keys:]),
-            options=dict(s.options),
+            options=options,
         )
-        table.add_index(index)
-        check_index(table, index, s.line)
+        if replaced is not None:
+            self._replace(replaced, index, s.line)
+        before, placement = list(table.indexes), table.placement
 
         def undo() -> None:
-            table.indexes.remove(index)
+            table.indexes, table.placement, table.counts = before, placement, {}
             self._bump(database)
+
+        table.indexes = [one for one in before if one is not replaced]
+        try:
+            table.add_index(index)
+            if database is not None:
+                settle_index(database, table, index, s.line)
+            check_index(table, index, s.line)
+        except BaseException:
+            undo()
+            raise
 
         self._bump(database)
         if database is not None:
             self._log_schema(database, SchemaChange("put", "table", table.full_name, TableDefinition(table)), undo)
+
+    @staticmethod
+    def _replace(old: Index, new: Index, line: int) -> None:
+        """DROP_EXISTING keeps what the old index stands for: its id, and the constraint, whose key must stay. Error 1907."""
+        if old.constraint and (old.columns, old.unique) != (new.columns, new.unique):
+            raise error(1907, old.name, line=line)
+        new.primary_key, new.constraint = old.primary_key, old.constraint
+        if not new.clustered and not old.clustered and "ON" not in new.options:
+            new.placement = old.placement
 
     def _alterindex(self, s: st.AlterIndex) -> Effects[Any]:
         table, database = self._table_to_alter(s.table, s.line, 1088)
@@ -167,11 +198,23 @@ class DdlMixin(AlterTableMixin, ModuleMixin):
             raise not_implemented(f"ALTER INDEX ... {s.action}", s.line)
         from aglab.tsql.host import Command
 
+        number: int | None = None
+        if isinstance(s.options.get("PARTITION"), ast.Node) and database is not None:
+            number = yield from self.evaluate(s, s.options["PARTITION"], BIGINT, "partition")
+            for index in found:
+                check_partitioned(database, table, index, number or 0, s.line, "alter index")
         if database is not None and s.action in ("REBUILD", "REORGANIZE"):
             command = Command(
                 "ALTER INDEX",
                 database.name,
-                {"ACTION": s.action, "TABLE": table.full_name, "INDEX": s.name, "PAGES": table.size_pages(), **s.options},
+                {
+                    "ACTION": s.action,
+                    "TABLE": table.full_name,
+                    "INDEX": s.name,
+                    "PAGES": table.size_pages(),
+                    **s.options,
+                    "PARTITION": number,
+                },
             )
             effects = self.runtime.host.administer(command, self.session)
             if effects is not None:

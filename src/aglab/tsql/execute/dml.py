@@ -303,6 +303,12 @@ class DmlMixin(InsertMixin, SelectMixin):
                 if other is not table and any(key.referenced.lower() == table.full_name.lower() for key in other.foreign_keys):
                     raise error(4712, table.full_name, line=s.line)
             yield from self.acquire(Resource("OBJECT", target.database_id, table.id), "Sch-M")
+        if s.partitions:
+            if target.database is None:
+                raise error(7729, "truncate table", "table", table.name, line=s.line)
+            yield from self.truncate_partitions(s, table, target.database)  # type: ignore[attr-defined]
+            yield Done(None, "", self.in_procedure)
+            return
         rows, identity, last = table.rows, table.identity_next, table.identity_last
 
         def undo() -> None:

@@ -141,10 +141,8 @@ def compile_call(compiler: Any, node: ast.Call) -> Expr:
     """A function call: window, aggregate, built-in or user-defined."""
     name = node.name
     if len(node.parts) > 1:
-        if node.parts[0] == "$PARTITION" or (len(node.parts) > 2 and node.parts[-2] == "$PARTITION"):
-            from aglab.tsql.messages import not_implemented
-
-            raise not_implemented("$PARTITION", node.line)
+        if node.parts[-2].upper() == "$PARTITION":
+            return _partition_number(compiler, node)
         if node.parts[-2].lower() == "sys" and name in FUNCTIONS:
             pass
         else:
@@ -170,6 +168,24 @@ def compile_call(compiler: Any, node: ast.Call) -> Expr:
     if name in SPECIAL_ARGUMENTS:
         return function.build(compiler, node, [])
     return function.build(compiler, node, [compiler.value(arg) for arg in node.args])
+
+
+def _partition_number(compiler: Any, node: ast.Call) -> Expr:
+    """[database.]$PARTITION.function(value): the partition that a value would lie in. Errors 911, 208, 174."""
+    context = compiler.context
+    database = context.database
+    if len(node.parts) > 2:
+        database = context.instance.database(node.parts[-3])
+        if database is None:
+            raise error(911, node.parts[-3], line=node.line)
+    function = database.partition_functions.get(node.parts[-1].lower())
+    if function is None:
+        raise error(208, node.parts[-1], line=node.line)
+    if len(node.args) != 1:
+        raise error(174, node.parts[-1], 1, line=node.line)
+    value = compiler.converted(node.args[0], function.type)
+    number, inner = function.number, value.fn
+    return Expr(lambda frame: number(inner(frame)), INT, value.refs, False)
 
 
 # Their first argument is a keyword (a date part) or a condition: the builder compiles the arguments itself.

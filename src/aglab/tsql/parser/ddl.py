@@ -61,6 +61,8 @@ class DdlParser(ModuleParser):
                 owner = self.name()
                 name = name or owner
             return st.CreateSchema(line, name)
+        if self.at("PARTITION"):
+            return self.create_partitioning(line)
         statement = self.admin_create(line)
         if statement is not None:
             return statement
@@ -82,6 +84,8 @@ class DdlParser(ModuleParser):
             return self._alter_table(line)
         if self.accept("INDEX"):
             return self._alter_index(line)
+        if self.at("PARTITION"):
+            return self.alter_partitioning(line)
         statement = self.admin_alter(line)
         if statement is not None:
             return statement
@@ -95,6 +99,8 @@ class DdlParser(ModuleParser):
 
     def _do_drop(self, line: int) -> st.Statement:
         self.advance()
+        if self.at("PARTITION"):
+            return self.drop_partitioning(line)
         statement = self.admin_drop(line)
         if statement is not None:
             return statement

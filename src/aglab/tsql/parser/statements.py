@@ -129,8 +129,11 @@ class Parser(AdminParser, DdlParser):
     def _do_truncate(self, line: int) -> st.Statement:
         self.advance()
         self.expect("TABLE")
-        name = self.multipart()
-        return st.Truncate(line, name)
+        truncate = st.Truncate(line, self.multipart())
+        if self.at("WITH") and self.peek().value == "(":
+            self.advance()
+            truncate.partitions = self.partition_ranges()
+        return truncate
 
     # --- control of flow ----------------------------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
-from aglab.tsql.lexer import NAME
+from aglab.tsql.lexer import NAME, NATIONAL, STRING
 from aglab.tsql.messages import not_implemented
-from aglab.tsql.parser.dml import DmlParser
+from aglab.tsql.parser.partitions import PartitionParser
 
 
-class TableParser(DmlParser):
+class TableParser(PartitionParser):
     """CREATE and ALTER TABLE and INDEX."""
 
     def _create_table(self, line: int) -> st.Statement:
@@ -23,20 +23,19 @@ class TableParser(DmlParser):
         while True:
             if self.at("ON", "TEXTIMAGE_ON", "FILESTREAM_ON"):
                 word = self.advance().upper
-                options[word] = self._storage()
+                options[word] = self.storage()
             elif self.at("WITH") and self.peek().value == "(":
                 self.advance()
                 options.update(self.option_list())
             else:
                 return st.CreateTable(line, name, columns, constraints, options)
 
-    def _storage(self) -> str:
-        name = self.any_word() if not self.at("DEFAULT") else self.advance().upper
-        if self.accept("("):
-            column = self.name()
-            self.expect(")")
-            return f"{name}({column})"
-        return name
+    def storage(self) -> tuple[str, list[str]]:
+        """ON filegroup, or ON scheme(column): the name as written and the columns."""
+        if self.token.kind in (STRING, NATIONAL):
+            return self.string(), []
+        name = self.name() if self.is_name() else self.any_word()
+        return name, self.name_list() if self.at("(") else []
 
     def table_elements(self) -> tuple[list[st.ColumnSpec], list[st.ConstraintSpec]]:
         """(columns and constraints)"""
@@ -239,7 +238,7 @@ class TableParser(DmlParser):
                 options["FILLFACTOR"] = self.integer()
             elif self.at("ON") and self.peek().kind in (NAME, 1) and self.peek().upper not in ("DELETE", "UPDATE"):
                 self.advance()
-                options["ON"] = self._storage()
+                options["ON"] = self.storage()
             else:
                 return where
 
@@ -303,7 +302,9 @@ class TableParser(DmlParser):
                 self.advance()
                 table.options.update(self.option_list())
             return table
-        if self.at("SWITCH", "SET", "ENABLE", "DISABLE"):
+        if self.accept("SWITCH"):
+            return self.switch(table)
+        if self.at("SET", "ENABLE", "DISABLE"):
             raise not_implemented(f"ALTER TABLE ... {self.token.upper}", line)
         raise self.syntax_error()
 
@@ -314,7 +315,7 @@ class TableParser(DmlParser):
         index.action = self.expect("REBUILD", "REORGANIZE", "DISABLE", "PAUSE", "RESUME", "ABORT", "SET").upper
         if self.accept("PARTITION"):
             self.expect("=")
-            index.options["PARTITION"] = self.any_word() if self.at("ALL") else self.integer()
+            index.options["PARTITION"] = self.any_word() if self.at("ALL") else self.expression()
         if index.action == "SET":
             index.options.update(self.option_list())
         elif self.at("WITH") and self.peek().value == "(":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
+from aglab.tsql.store.partitions import FIRST_FUNCTION_ID, FIRST_SCHEME_ID, PartitionFunction, PartitionScheme
 from aglab.tsql.store.table import Table
 
 DEFAULT_COLLATION = "SQL_Latin1_General_CP1_CI_AS"
@@ -112,6 +113,8 @@ class Database:
     schemas: dict[str, int] = field(default_factory=dict)  # name as created -> schema_id
     objects: dict[tuple[str, str], Table | Module] = field(default_factory=dict)  # (schema, name) in lower case
     principals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    partition_functions: dict[str, PartitionFunction] = field(default_factory=dict)  # by name in lower case
+    partition_schemes: dict[str, PartitionScheme] = field(default_factory=dict)
     version: int = 0  # grows with every schema change: cached plans look at it
     created: Any = None
     _object_ids: Any = field(default_factory=lambda: itertools.count(FIRST_OBJECT_ID, 16))
@@ -127,6 +130,38 @@ class Database:
                 DataFile(1, 0, self.name, f"/var/opt/mssql/data/{self.name}.mdf", size=1024),
                 DataFile(2, 1, f"{self.name}_log", f"/var/opt/mssql/data/{self.name}_log.ldf", size=1024, filegroup_id=0),
             ]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # a database that was kept before there were partitions
+        self.__dict__.update({"partition_functions": {}, "partition_schemes": {}, **state})
+
+    def next_function_id(self) -> int:
+        """A free id for a partition function."""
+        return max([FIRST_FUNCTION_ID - 1, *(one.id for one in self.partition_functions.values())]) + 1
+
+    def next_scheme_id(self) -> int:
+        """A free id for a partition scheme: a data space, as a filegroup is."""
+        return max([FIRST_SCHEME_ID - 1, *(one.id for one in self.partition_schemes.values())]) + 1
+
+    def default_filegroup(self) -> int:
+        """The filegroup that takes what names none."""
+        return next((number for number, group in self.filegroups.items() if group.get("is_default")), 1)
+
+    def filegroup_id(self, name: str) -> int | None:
+        """A filegroup by name in any case."""
+        lowered = name.lower()
+        return next((number for number, group in self.filegroups.items() if group["name"].lower() == lowered), None)
+
+    def set_partitioning(self, kind: str, name: str, item: PartitionFunction | PartitionScheme | None) -> None:
+        """Create, replace or (None) drop a partition function or scheme; kept row counts follow by themselves."""
+        book: dict[str, Any] = self.partition_functions if kind == "partition function" else self.partition_schemes
+        if item is None:
+            book.pop(name.lower(), None)
+        else:
+            book[name.lower()] = item
+        for table in self.tables():
+            table.counts = {}
+        self.version += 1
 
     def next_object_id(self) -> int:
         """An object id that was never used in this database."""
@@ -191,6 +226,8 @@ class Database:
             table = self.find(schema, name)
             if isinstance(table, Table):
                 table.truncate()
+        elif change.kind in ("partition function", "partition scheme"):
+            self.set_partitioning(change.kind, change.name, None if change.action == "drop" else change.definition)
         elif change.kind == "option":
             self.options[change.name] = change.definition
         elif change.action == "drop":
@@ -223,6 +260,7 @@ class TableDefinition:
         source = self.table
         table = Table(source.id, source.schema, source.name, [copy(column) for column in source.columns])
         table.checks, table.foreign_keys = list(source.checks), list(source.foreign_keys)
+        table.placement = source.placement
         table.options, table.created, table.modified = dict(source.options), source.created, source.modified
         table.rows, table.next_row_id = dict(source.rows), source.next_row_id
         table.identity_next, table.identity_last = source.identity_next, source.identity_last

@@ -81,6 +81,7 @@ class Index:
     id: int = 0
     fold: tuple[bool, ...] = ()  # per key column: text compared without case
     options: dict[str, Any] = field(default_factory=dict)
+    placement: Any = None  # aglab.tsql.store.partitions.Placement; None: where the table lies
     entries: dict[Key, dict[int, None]] = field(default_factory=dict, repr=False)
     _sorted: list[Key] | None = field(default=None, repr=False)
 
@@ -184,6 +185,8 @@ class Table:
     ``put`` is the only way rows change: do, undo and redo all go through it, so indexes never disagree with rows.
     """
 
+    placement: Any = None  # aglab.tsql.store.partitions.Placement of the rows; None: the primary filegroup
+
     def __init__(self, object_id: int, schema: str, name: str, columns: list[ColumnDef]) -> None:
         self.id = object_id
         self.schema = schema
@@ -201,8 +204,12 @@ class Table:
         identity = next((column.identity for column in columns if column.identity), None)
         self.identity_next: int | None = identity[0] if identity else None
         self.identity_last: int | None = None
+        self.counts: dict[Any, tuple[Any, list[int]]] = {}  # by placement: partition function, rows of each partition
         self._ordered = True
         self._last_key: Key | None = None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"counts": {}, **state})  # a table that was kept before there were partitions
 
     @property
     def full_name(self) -> str:
@@ -222,6 +229,11 @@ class Table:
     def put(self, row_id: int, after: Row | None) -> None:
         """Set (or with None remove) a row and keep every index in step."""
         before = self.rows.get(row_id)
+        for placement, (function, counts) in self.counts.items():
+            if before is not None:
+                counts[function.number(before[placement.column]) - 1] -= 1
+            if after is not None:
+                counts[function.number(after[placement.column]) - 1] += 1
         if before is not None:
             for index in self.indexes:
                 if after is None or index.key(before) != index.key(after):
@@ -290,6 +302,7 @@ class Table:
     def replace_rows(self, rows: dict[int, Row]) -> None:
         """Put all rows in one go (TRUNCATE and its undo, ALTER TABLE, snapshots)."""
         self.rows = rows
+        self.counts = {}
         self._last_key = None
         self._ordered = False
         for index in self.indexes:
@@ -310,9 +323,12 @@ class Table:
 
     def size_pages(self) -> int:
         """8 KB pages of the rows at declared widths: for file sizes and sp_spaceused."""
+        return -(-len(self.rows) // self.rows_per_page())
+
+    def rows_per_page(self) -> int:
+        """Rows of declared width in one 8 KB page."""
         width = sum(column_bytes(column.type) for column in self.columns) + 9
-        per_page = max(8096 // width, 1)
-        return -(-len(self.rows) // per_page)
+        return max(8096 // width, 1)
 
 
 def column_bytes(sql_type: SqlType) -> int:
