@@ -14,6 +14,8 @@ import numpy as np
 from aglab.core.quantity import check_number
 from aglab.engine import layout as at
 from aglab.engine.flow import Flow
+from aglab.engine.jit import plain
+from aglab.engine.logpath import harden_idle, log_turn
 from aglab.engine.params import build
 from aglab.engine.pipeline import (
     HIST,
@@ -132,14 +134,14 @@ def _parameters(scenario: Scenario, found: Steady) -> tuple[Ints, Floats]:
         (found.think_s + found.read_s) * nanos,
         found.cpu_s * nanos,
         max(1.0, servers - elsewhere),
-        here[at.H_LOG_LAT] * nanos,
-        ct[at.C_LOG_TURN] * nanos,
+        plain(harden_idle)(here) * nanos,
+        plain(log_turn)(here, ct) * nanos,
         ct[at.C_LOG_BLOCK],
         wl[at.W_LOG] / share if share > 0 else 0.0,
         max(1.0, ct[at.C_LOG_IOS]),
         1.0 if sync else 0.0,
         here[at.H_RTT] * nanos / 2,
-        here[at.H_LOG_LAT] * nanos,
+        plain(harden_idle)(here) * nanos,
         ct[at.C_SYNC_OVERHEAD] * nanos,
         share * 1e6,
     ]

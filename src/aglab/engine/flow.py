@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from aglab.scenario import Scenario, check_change
 
 _EPSILON = 1e-9  # seconds: two times closer than this are one
 _ALWAYS = 1e300  # bytes: backed up to beyond any log
+_KEPT = (at.H_LOG_TAIL, at.H_LAZY)  # columns of ``hw`` that a change sets, node by node
 _CHUNK = 20_000  # ticks per call of the kernel, so that progress can be shown
 
 
@@ -169,6 +171,12 @@ class Flow:
                 event["node"] = node
             self.state.events.append(event)
 
+    def retune(self, scenario: Scenario) -> None:
+        """Other inputs from now on; the slow state, and what :meth:`change` set on nodes, stay."""
+        params = build(scenario)
+        params.hw[:, _KEPT] = self.params.hw[:, _KEPT]
+        self.scenario, self.params = scenario, params
+
     def copy(self) -> Flow:
         """An independent copy that would go on exactly as this one."""
         other = object.__new__(Flow)
@@ -290,6 +298,16 @@ def _set(column: int, scale: Callable[[float], float] = float) -> Callable[[Flow
     return apply
 
 
+def _set_machine(column: int, scale: float) -> Callable[[Flow, Any, float], None]:
+    def apply(flow: Flow, nodes: Any, value: float) -> None:
+        hw = flow.params.hw.copy()  # a copy of the flow goes on with the old one
+        for index in nodes:
+            hw[index, column] = value * scale
+        flow.params = dataclasses.replace(flow.params, hw=hw)
+
+    return apply
+
+
 def _set_target(flow: Flow, nodes: Any, value: float) -> None:
     for index in nodes:
         flow.state.st[index, at.S_TARGET] = value
@@ -335,6 +353,8 @@ _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "log_backup": _log_backup,
     "backup": running.start_on,
     "simple_recovery": _recovery_model,
+    "tail_of_log_us": _set_machine(at.H_LOG_TAIL, 1e-6),
+    "delayed_durability": _set_machine(at.H_LAZY, 1.0),
     "restart": _restart,
     "connected": _set(at.S_CONNECTED),
     "suspended": _set(at.S_SUSPENDED),

@@ -90,6 +90,11 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def plain(function: F) -> F:
+    """The Python form of a :func:`kernel`, for set-up code: the compiled one cannot be called from Python."""
+    return getattr(function, "py_func", function)  # type: ignore[return-value]
+
+
 def entry(function: F) -> F:
     """Compile a kernel that Python calls (nogil, cached on disk); without Numba, the function as it is."""
     if not COMPILED:

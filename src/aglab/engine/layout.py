@@ -37,8 +37,10 @@ SEGMENTS = 64
     H_STAR,  # utilisation at which a page writer that is past its ramp stops raising outstanding I/O
     H_SERVERS,  # processors that serve: threads, or cores where a second thread adds nothing
     H_CPU_POOLING,  # exponent of the wait for a processor
+    H_LOG_TAIL,  # time to copy a log record to persistent memory, s; 0 = none
+    H_LAZY,  # 1 = commits are answered before their log is hardened (delayed durability)
     HW_SIZE,
-) = range(20)
+) = range(22)
 
 # --- wl: one average transaction
 (

@@ -4,6 +4,11 @@ A commit waits until the block it is in is written. While one flush runs, commit
 closed at 60 KB; a flush of ``size`` bytes takes ``latency + size/bandwidth``. A synchronous commit also waits for the
 slowest synchronous replica: ``max(local, send + round trip + remote harden)``, plus an overhead. Limits: 112
 outstanding writes, 3,840 KB in flight. Left out: log cache pressure, VLF boundaries.
+
+With the tail of the log on persistent memory a record is hardened when it has been copied there: no flush to wait for, and
+full blocks go to the volume later. With delayed durability a commit waits for nothing and full blocks follow as well.
+Sources: "Add persistent log buffer to a database", "Control transaction durability" (SQL Server documentation). Left out:
+the timer that flushes a block which does not fill.
 """
 
 from __future__ import annotations
@@ -33,13 +38,37 @@ def log_write_latency(bytes_s: float, size: float, others: float, idle_s: float,
 
 
 @kernel
+def harden_idle(here: Array) -> float:
+    """Least time to harden a record (s): the copy to persistent memory where there is some, or a small log write."""
+    if here[at.H_LOG_TAIL] > 0.0:
+        return min(here[at.H_LOG_LAT], here[at.H_LOG_TAIL])
+    return here[at.H_LOG_LAT]
+
+
+@kernel
+def log_turn(here: Array, ct: Array) -> float:
+    """Time between two flushes (s); a copy to persistent memory needs no log writer."""
+    if here[at.H_LOG_TAIL] > 0.0:
+        return 0.0
+    return ct[at.C_LOG_TURN]
+
+
+@kernel
+def blocks_follow(here: Array) -> float:
+    """1.0 when full blocks go to the log volume after the commit: persistent memory, or delayed durability."""
+    if here[at.H_LOG_TAIL] > 0.0 or here[at.H_LAZY] > 0.5:
+        return 1.0
+    return 0.0
+
+
+@kernel
 def flush_size(bytes_s: float, hw: Array, ct: Array) -> float:
     """Bytes of one log block when ``bytes_s`` of log are made: what gathers during one cycle, at most 60 KB."""
     util = bytes_s / hw[at.H_LOG_BW]
     block = ct[at.C_LOG_BLOCK]
     if util >= 1.0:
         return block
-    size = bytes_s * (hw[at.H_LOG_LAT] + ct[at.C_LOG_TURN]) / (1.0 - util)
+    size = bytes_s * (harden_idle(hw) + log_turn(hw, ct)) / (1.0 - util)
     return min(size, block)
 
 
@@ -91,8 +120,12 @@ def commit(
     size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
     others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
     bandwidth = here[at.H_LOG_BW] * (1.0 - env[at.E_JOB_LOG])  # a log backup reads the same volume
-    latency = log_write_latency(bytes_s, size, others, here[at.H_LOG_LAT] + env[at.E_JOB_LOG_WAIT], bandwidth)
-    cycle = latency + ct[at.C_LOG_TURN]
+    volume = here[at.H_LOG_LAT] + env[at.E_JOB_LOG_WAIT]
+    idle = volume
+    if here[at.H_LOG_TAIL] > 0.0:
+        idle = min(volume, here[at.H_LOG_TAIL])  # a copy to memory does not queue behind it
+    latency = log_write_latency(bytes_s, size, others, idle, bandwidth)
+    cycle = latency + log_turn(here, ct)
     busy = 1.0 - math.exp(-tx_s * others * cycle)
     gap = cycle
     if bytes_s > 0.0:
@@ -105,6 +138,10 @@ def commit(
         out[at.O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[at.C_LOG_BLOCK]))
     else:
         out[at.O_LOG_FLUSHES] = 0.0
+    if blocks_follow(here) > 0.5:
+        block = max(log_tx, ct[at.C_LOG_BLOCK])
+        out[at.O_LOG_LAT] = log_write_latency(bytes_s, block, others, volume, bandwidth)
+        out[at.O_LOG_FLUSHES] = bytes_s / block
     out[at.O_COMMIT_LOCAL] = start + latency
     remote = 0.0
     if env[at.E_NSYNC] > 0.5:
@@ -115,11 +152,15 @@ def commit(
             send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util)))
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
-                there = log_write_latency(bytes_s, size, others, hw[node, at.H_LOG_LAT], hw[node, at.H_LOG_BW])
+                there = log_write_latency(bytes_s, size, others, harden_idle(hw[node]), hw[node, at.H_LOG_BW])
                 remote = max(remote, send + hw[node, at.H_RTT] + there)
         out[at.O_COMMIT] = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
         remote = remote + ct[at.C_SYNC_OVERHEAD]
     else:
         out[at.O_COMMIT] = start + latency
     out[at.O_REMOTE] = remote
+    if here[at.H_LAZY] > 0.5:
+        out[at.O_COMMIT_LOCAL] = 0.0
+        out[at.O_COMMIT] = 0.0
+        out[at.O_REMOTE] = 0.0
     return out[at.O_COMMIT]

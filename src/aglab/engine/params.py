@@ -53,8 +53,8 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_READ_LAT] = profile.data.read_latency_us * 1e-6
     hw[at.H_WRITE_LAT] = profile.data.write_latency_us * 1e-6
     hw[at.H_LOG_LAT] = profile.log.write_latency_us * 1e-6
-    if scenario.settings.tail_of_log_us > 0.0:  # a commit is a copy to persistent memory; blocks reach the volume later
-        hw[at.H_LOG_LAT] = min(hw[at.H_LOG_LAT], scenario.settings.tail_of_log_us * 1e-6)
+    hw[at.H_LOG_TAIL] = scenario.settings.tail_of_log_us * 1e-6
+    hw[at.H_LAZY] = float(scenario.settings.delayed_durability == "FORCED")
     hw[at.H_LOG_BW] = profile.log.write_bytes_s
     hw[at.H_NET_BW] = profile.network.bytes_s
     hw[at.H_RTT] = profile.network.rtt_us * 1e-6
@@ -110,7 +110,7 @@ def constants_row(scenario: Scenario) -> Array:
     ct[at.C_RAMP] = value("checkpoint_ramp_s")
     ct[at.C_WRITE_CPU] = value("page_write_us") * 1e-6
     ct[at.C_BASE_CPU] = value("base_cpu_cores")
-    ct[at.C_LOG_TURN] = 0.0 if settings.tail_of_log_us > 0.0 else value("log_turnaround_us") * 1e-6
+    ct[at.C_LOG_TURN] = value("log_turnaround_us") * 1e-6
     ct[at.C_LOG_BLOCK] = value("log_block_kb") * KIB
     ct[at.C_LOG_IOS] = min(value("log_outstanding_ios"), value("log_outstanding_kb") / value("log_block_kb"))
     ct[at.C_SEND_CPU] = value("send_ns_per_byte") * 1e-9

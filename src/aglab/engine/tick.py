@@ -13,7 +13,7 @@ import numpy as np
 from aglab.engine import layout as at
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import flush_size, in_step, log_write_latency, send_bytes_s_max
+from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, send_bytes_s_max
 from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, ship
@@ -104,6 +104,8 @@ def book_log(node: int, dt: float, flushes: float, bytes_s: float, latency: floa
 def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: Array, out: Array, tot: Array) -> None:
     """Totals of ``x`` transactions/s on the primary and of what they waited for."""
     writes = x * wl[at.W_WRITE_SHARE]
+    if hw[node, at.H_LAZY] > 0.5:
+        writes = 0.0  # with delayed durability no commit waits
     reads = x * hw[node, at.H_READS_PER_TX]
     tot[node, at.T_TX] += x * dt
     tot[node, at.T_BATCHES] += x * wl[at.W_BATCHES] * dt
@@ -248,6 +250,9 @@ def tick_secondary(
     received = st[node, at.S_SEND_RATE]
     size = flush_size(received, here, ct)
     writes = flushes
+    if blocks_follow(here) > 0.5:
+        size = ct[at.C_LOG_BLOCK]
+        writes = received / size
     if received > 0.0 and flushes <= 0.0:
         writes = received / ct[at.C_LOG_BLOCK]
     if received <= 0.0:

@@ -32,6 +32,10 @@ CHANGES: dict[str, Kind] = {
     "log_backup": Kind("any", "back up the log now: what recovery and replicas do not need can be reused", "action"),
     "backup": Kind("any", "start a backup that shares the machine: a table of devices, maxtransfersize, compression, ...", "job"),
     "simple_recovery": Kind("any", "simple recovery model: log is reused without log backups", "flag"),
+    "tail_of_log_us": Kind(
+        "any", "tail of the log on persistent memory: time to copy a record there; 0 for none", "number", "us", 0, 1000
+    ),
+    "delayed_durability": Kind("any", "delayed durability: commits are answered before their log is hardened", "flag"),
     "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
     "suspended": Kind("node", "whether redo is suspended on this node", "flag"),

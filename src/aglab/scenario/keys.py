@@ -28,6 +28,7 @@ ALIASES: dict[str, str] = {
     "log_gb": "settings.log_file_gb",
     "log_backup_every_s": "settings.log_backup_every_s",
     "tail_of_log_us": "settings.tail_of_log_us",
+    "delayed_durability": "settings.delayed_durability",
     "recovery_model": "settings.recovery_model",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",

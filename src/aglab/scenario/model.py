@@ -51,6 +51,9 @@ class Settings:
     tail_of_log_us: float = number(
         "us", 0, 1000, "tail of the log on persistent memory: time to copy a record there; 0 for none", default=0.0
     )
+    delayed_durability: str = choice(
+        ("DISABLED", "FORCED"), "DELAYED_DURABILITY: FORCED answers a commit before its log is hardened", default="DISABLED"
+    )
     recovery_model: str = choice(("FULL", "SIMPLE"), "recovery model of the database", default="FULL")
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)

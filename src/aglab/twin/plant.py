@@ -16,7 +16,6 @@ import numpy as np
 from aglab.core.errors import field_error
 from aglab.engine import Flow
 from aglab.engine import layout as at
-from aglab.engine.params import build
 from aglab.engine.steady import commit_time_s
 from aglab.hardware import Profile
 from aglab.scenario import CHANGES, Scenario
@@ -180,8 +179,8 @@ class Plant:
             return
         self.sync()
         scenario = self.scenario.with_settings(inputs)
-        self.flow.params = build(scenario)
-        self.flow.scenario = self.scenario = scenario
+        self.flow.retune(scenario)
+        self.scenario = scenario
         self.inputs |= inputs
 
     # -- readings ------------------------------------------------------------------------------------------------
