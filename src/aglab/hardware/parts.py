@@ -149,6 +149,17 @@ class Volume:
 
 
 @dataclass(frozen=True)
+class PersistentMemory:
+    """Modules that keep their content without power, formatted for direct access (DAX); 0 GB: the machine has none."""
+
+    capacity_gb: float = number("GB", 0, 1e6, "size of all modules; 0 for none", default=0.0)
+    copy_us: float = number("us", 0.01, 1000, "time to copy a log record there and flush its cache lines", default=3.0)
+
+    def __post_init__(self) -> None:
+        check(self, "persistent_memory")
+
+
+@dataclass(frozen=True)
 class Network:
     """The network between replicas."""
 

@@ -13,7 +13,7 @@ from typing import Any
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.quantity import Tag, check, choice, load_toml, number, read_fields
-from aglab.hardware.parts import Cpu, Memory, Network, Volume
+from aglab.hardware.parts import Cpu, Memory, Network, PersistentMemory, Volume
 
 SQL_VERSIONS = ("2014", "2016 RTM", "2016", "2017", "2019", "2022")
 _PARTS: dict[str, type] = {"cpu": Cpu, "memory": Memory, "data": Volume, "log": Volume, "network": Network}
@@ -27,9 +27,14 @@ class Suggested:
     warehouses: int = number("warehouses", 1, 1_000_000, "size of a TPC-C-like database", default=100, integer=True)
     users: float = number("users", 0, 1e6, "concurrent users", default=16.0)
     log_file_gb: float = number("GB", 0.1, 1e6, "size of the log file", default=20.0)
+    cpu_us: float = number("us", 0, 1e6, "processor time of one transaction; 0 for the workload's own", default=0.0)
+    think_us: float = number("us", 0, 1e8, "time of a transaction that no part of the machine explains; 0 as above", default=0.0)
 
     def __post_init__(self) -> None:
         check(self, "suggested")
+
+
+_OPTIONAL: dict[str, type] = {"persistent_memory": PersistentMemory, "suggested": Suggested}
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class Profile:
     name, title : str
     cpu, memory, data, log, network
         The parts; ``data`` and ``log`` are the volumes of the data files and the log file.
+    persistent_memory : PersistentMemory
+        None in most machines.
     suggested : Suggested
         Version, database size and users of a default scenario.
     tags : dict
@@ -54,6 +61,7 @@ class Profile:
     data: Volume
     log: Volume
     network: Network
+    persistent_memory: PersistentMemory = field(default_factory=PersistentMemory)
     suggested: Suggested = field(default_factory=Suggested)
     tags: dict[str, Tag] = field(default_factory=dict, compare=False, repr=False)
 
@@ -77,7 +85,7 @@ class Profile:
         import dataclasses
 
         rows = []
-        for part in (*_PARTS, "suggested"):
+        for part in (*_PARTS, *_OPTIONAL):
             holder = getattr(self, part)
             for spec in dataclasses.fields(holder):
                 key = f"{part}.{spec.name}"
@@ -106,7 +114,7 @@ def _bundled(name: str) -> Profile:
 def _read(path: Path) -> Profile:
     table = load_toml(path, "profile")
     where = f"profile {path.stem}"
-    known = ("title", *_PARTS, "suggested")
+    known = ("title", *_PARTS, *_OPTIONAL)
     for key in table:
         if key not in known:
             raise unknown_name(f"section of {where}", key, known)
@@ -117,9 +125,10 @@ def _read(path: Path) -> Profile:
             raise UsageError(f"section [{name}] is missing ({where})", f"add a table [{name}]")
         parts[name], new = _part(cls, table[name], where, name)
         tags.update(new)
-    suggested, new = _part(Suggested, table.get("suggested", {}), where, "suggested")
-    tags.update(new)
-    return Profile(path.stem, str(table.get("title", path.stem)), **parts, suggested=suggested, tags=tags)
+    for name, cls in _OPTIONAL.items():
+        parts[name], new = _part(cls, table.get(name, {}), where, name)
+        tags.update(new)
+    return Profile(path.stem, str(table.get("title", path.stem)), **parts, tags=tags)
 
 
 def _part(cls: type, table: dict[str, Any], where: str, name: str) -> tuple[Any, dict[str, Tag]]:

@@ -16,7 +16,6 @@ from aglab.scenario import Scenario
 BASE_S = {"ssd": 30300.0, "pcie": 46800.0}
 PROFILES = {"ssd": "hpe-dl380-gen9-nvdimm", "pcie": "hpe-dl380-gen9-nvdimm-pcie"}
 CPU = 0.775
-COPY_US = 3.0  # assumed: a record of some 3 KB and the flush of its cache lines
 _STEPS = 60
 
 
@@ -45,7 +44,9 @@ def baseline(media: str) -> Scenario:
 @functools.cache
 def with_nvdimm(media: str) -> float:
     """Requests/s with the tail of the log on an NVDIMM."""
-    return steady(baseline(media).with_settings(tail_of_log_us=COPY_US)).throughput_s
+    scenario = baseline(media)
+    copy_us = scenario.profile.persistent_memory.copy_us
+    return steady(scenario.with_settings(tail_of_log_us=copy_us)).throughput_s
 
 
 def gain(media: str) -> float:

@@ -17,7 +17,7 @@ from aglab.hardware import Profile
 from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
 from aglab.workload import Workload
 
-_PARTS = ("cpu", "memory", "data", "log", "network")
+_PARTS = ("cpu", "memory", "data", "log", "network", "persistent_memory")
 
 ALIASES: dict[str, str] = {
     "k": "settings.k_mb_s",

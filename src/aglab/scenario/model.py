@@ -132,7 +132,8 @@ class Scenario:
         if isinstance(replicas, bool) or not isinstance(replicas, int):
             raise UsageError(f"replicas={replicas!r} must be a whole number (availability group)", "use 1 to 9")
         hints = machine.suggested
-        job = dataclasses.replace(job, warehouses=hints.warehouses)
+        demands = {name: value for name in ("cpu_us", "think_us") if (value := getattr(hints, name))}
+        job = dataclasses.replace(job, warehouses=hints.warehouses, **demands)
         settings = Settings(sql_version=hints.sql_version, users=hints.users, log_file_gb=hints.log_file_gb)
         names = tuple(Replica(f"sql{index + 1}") for index in range(max(0, min(replicas, REPLICAS_MAX + 1))))
         return cls(machine, job, names, settings)
