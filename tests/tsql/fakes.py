@@ -45,13 +45,19 @@ class FakeHost:
 
     def administer(self, command: Any, session: Any) -> Any:
         self.commands.append(command)
-        return iter(()) if command.name in ("CHECKPOINT", "BACKUP DATABASE") else None
+        return iter(()) if command.name in ("CHECKPOINT", "BACKUP DATABASE", "ALTER DATABASE SET SINGLE_USER") else None
 
     def commit(self, record: Any, session: Any) -> Any:
         self.commits.append(record)
         if not self.commit_wait_s:
             return None
         return iter([Wait("time", self.time_s + self.commit_wait_s, "WRITELOG")])
+
+    def volume_kind(self, path: str) -> str | None:
+        return "dax" if path.startswith("/mnt/dax/") else "block" if path.startswith("/") else None
+
+    def replicates(self, database: str) -> bool:
+        return False
 
     def check_access(self, database: str, session: Any, for_write: bool) -> None:
         if self.refuse is not None:

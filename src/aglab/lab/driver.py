@@ -28,6 +28,7 @@ PROBE_S_MAX = 5.0
 # a state or a layer that drivers put before the server's words: [42S02] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]
 _PREFIX = re.compile(r"^(?:\[(?:[0-9A-Z]{5}|Microsoft|unixODBC|FreeTDS|SQL Server|ODBC [^\]]*|Driver Manager|DBNETLIB)\]\s*)+")
 _NUMBER = re.compile(r"\((-?\d+)\)")
+_SUMMARIES = {1802, 3013, 5069}  # "... statement failed", sent after the message that says why
 _LOST = (
     "08S01",
     "08003",
@@ -351,5 +352,5 @@ def _native_number(cursor: Any) -> int | None:
     with contextlib.suppress(Exception):
         cursor.execute("SELECT @@ERROR")
         number = int(cursor.fetchall()[0][0])
-        return number or None
+        return None if number in _SUMMARIES else number or None  # the text is that of the first message
     return None

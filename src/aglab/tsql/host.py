@@ -146,6 +146,12 @@ class Host(Protocol):
         Locks are held until this ends. A TsqlError raised here ends the statement with that error.
         """
 
+    def volume_kind(self, path: str) -> str | None:
+        """What a path lies on: ``dax`` (direct access to persistent memory), ``block``, or None: there is no such directory."""
+
+    def replicates(self, database: str) -> bool:
+        """Whether an availability group replicates the database."""
+
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """Raise a TsqlError (976, 3906, 983 ...) where the database's role forbids it."""
 

@@ -440,8 +440,11 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "state that allows access checks.",
     ),
     5058: (16, 1, "Option '{0}' cannot be set in database '{1}'."),
+    5061: (16, 1, "ALTER DATABASE failed because a lock could not be placed on database '{0}'. Try again later."),
     5069: (16, 1, "ALTER DATABASE statement failed."),
+    5070: (16, 1, "Database state cannot be changed while other users are using the database '{0}'"),
     5074: (16, 1, "The {0} '{1}' is dependent on {2} '{3}'."),
+    5133: (16, 1, 'Directory lookup for the file "{0}" failed with the operating system error {1}.'),
     5701: (0, 2, "Changed database context to '{0}'."),
     5703: (0, 1, "Changed language setting to {0}."),
     7969: (0, 1, "No active open transactions."),
@@ -566,6 +569,13 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     59001: (16, 1, "The aglab twin does not implement {0}. See {1}."),
     59002: (16, 1, "The aglab twin knows the view {0} but this node has no rows for it. See {1}."),
     59003: (16, 1, "The statement was stopped: {0} exceeds the twin's limit of {1}."),
+    59005: (16, 1, "The aglab twin refuses {0}: {1}. SQL Server's own message for this is not documented. See {2}."),
+    59006: (
+        10,
+        1,
+        "The aglab twin: database '{0}' is in an availability group. Only secondary replicas use a persistent log buffer; commits on "
+        "the primary wait for its log volume as before.",
+    ),
     59004: (16, 1, "The twin failed on this statement ({0}). Please report it with the statement's text."),
 }
 MESSAGES.update(STORAGE)

@@ -19,6 +19,7 @@ from aglab.ag.base import identifier
 from aglab.ag.ledger import VLF_BYTES
 from aglab.ag.ledger import lsn_decimal as lsn
 from aglab.tsql import CommitRecord, Session, TsqlError, Wait
+from aglab.twin.persistent_memory import tell
 from aglab.twin.shipping import Shipping
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ class Availability:
         primary = rules.primary()
         if primary is not None and primary != plant.flow.primary:
             plant.set_primary(primary)
+            tell(self.cluster)
             self._end_bytes = plant.gauges(primary)["lsn_end"]
         load = next(iter(rules.spec.databases), "")
         silent = False

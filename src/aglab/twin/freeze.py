@@ -151,6 +151,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
+        "hybrid_buffer_pool": list(node.hybrid_buffer_pool),
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "user_log_bytes": node.user_log_bytes,
@@ -184,6 +185,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
             if database is not None:
                 database.options.update(kept["options"])
                 database.scoped_configurations.update(kept["scoped"])
+    configured, enabled = content.get("hybrid_buffer_pool", (False, False))
+    node.hybrid_buffer_pool = (bool(configured), bool(enabled))
     node.backups = [Backup(**one) for one in content["backups"]]
     node.user_log_bytes = float(content["user_log_bytes"])
     node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
@@ -203,6 +206,7 @@ def _plant_of(plant: Plant) -> dict[str, Any]:
         "node_settings": [[node, name, value] for (node, name), value in plant.node_settings.items()],
         "users": plant.users,
         "held": plant.held,
+        "barred": plant.barred,
         "primary": plant.primary,
         "start_us": plant.start_us,
         "baseline": plant._baseline,
@@ -219,12 +223,13 @@ def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
     plant.node_settings = {(node, name): value for node, name, value in content["node_settings"]}
     plant.primary = content.get("primary")
     plant.held = bool(content.get("held", False))
+    plant.barred = bool(content.get("barred", False))
     plant._build()
     plant.recording = Recording()  # what it holds belongs to another course of events
     plant.users = float(content["users"])
     if not _put_flow(plant, content):
         # the engine's state has another shape in this version: the machines start afresh, settings and load are kept
-        plant.flow.change(users=0.0 if plant.held else plant.users)
+        plant.flow.change(users=0.0 if plant.held or plant.barred else plant.users)
         return
     plant.start_us = int(content["start_us"])
     plant._baseline = {name: dict(values) for name, values in content["baseline"].items()}

@@ -16,7 +16,7 @@ from aglab.ag import events
 from aglab.ag.effects import Refused
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
-from aglab.twin import procedures, redo_threads, settings, views_hadr, views_server
+from aglab.twin import persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
@@ -66,6 +66,7 @@ class Node(Requests):
         self.port = 0
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
         self.backups: list[Backup] = []
+        self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
         self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
@@ -106,6 +107,7 @@ class Node(Requests):
             option.value_in_use = 16 if option.name == "min server memory (MB)" and option.value < 16 else option.value
         self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
         self.instance.trace_flags = settings.trace_flags(self.startup_options)
+        self.hybrid_buffer_pool = (self.hybrid_buffer_pool[0],) * 2
         self.errorlog.cycle(self)
         self.waits.clear()
         self.waits_cleared = {}
@@ -186,6 +188,8 @@ class Node(Requests):
         assert database is not None
         plant = self.cluster.plant
         for file in database.files:
+            if file.type == 1 and file.file_id != 2:
+                continue  # a second log file or a log buffer has its own size
             file.size = plant.log_pages() if file.type == 1 else plant.data_pages()
         database.options["recovery_model"] = 1
 
@@ -308,6 +312,14 @@ class Node(Requests):
             self.cluster.journal([self.name], record)
         self.note_log(record.database, record.log_bytes)
         return waits
+
+    def volume_kind(self, path: str) -> str | None:
+        """See :class:`aglab.tsql.Host`."""
+        return persistent_memory.volume_kind(self, path)
+
+    def replicates(self, database: str) -> bool:
+        """See :class:`aglab.tsql.Host`."""
+        return self.cluster.replicates(database)
 
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""

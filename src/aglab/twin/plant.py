@@ -82,6 +82,7 @@ class Plant:
         self.users = 0.0
         self.recording = Recording()
         self.held = False  # nobody is served: the load's users wait
+        self.barred = False  # the load's database is in single-user mode: its users are shut out
         self.primary: str | None = None  # where the load runs, when it is not the scenario's first node
         self.due_s: Callable[[], float | None] = lambda: None  # when the availability group wants to be called
         self.fire: Callable[[float], None] = lambda due_s: None
@@ -210,7 +211,10 @@ class Plant:
         """Let ``users`` users work from now on."""
         self.sync()
         self.users = float(users)
-        self.change(users=0.0 if self.held else self.users)
+        self.change(users=self._let_in())
+
+    def _let_in(self) -> float:
+        return 0.0 if self.held or self.barred else self.users
 
     def stop_load(self) -> None:
         """Send every user home."""
@@ -221,7 +225,13 @@ class Plant:
         """Let the load's users wait (no primary serves, or a synchronous commit waits), or go on."""
         if held != self.held:
             self.held = held
-            self.change(users=0.0 if held else self.users)
+            self.change(users=self._let_in())
+
+    def bar(self, barred: bool) -> None:
+        """Shut the load's users out (single-user mode), or let them in again."""
+        if barred != self.barred:
+            self.barred = barred
+            self.change(users=self._let_in())
 
     def set_primary(self, node: str) -> None:
         """The load runs on another node from now on."""
@@ -238,8 +248,7 @@ class Plant:
         except BaseException:
             self.profile = before
             raise
-        if self.users > 0 and not self.held:
-            self.flow.change(users=self.users)
+        self.flow.change(users=self._let_in())
 
 
 def checked_users(value: Any, default: float) -> float:

@@ -16,6 +16,7 @@ from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.twin.backups import backup
 from aglab.twin.group_statements import alter_group, set_hadr
+from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -26,10 +27,12 @@ TRACE_FLAG_MAX = 32767
 OPTIONS_MAX = 64
 _OPTION = re.compile(r"-(?:(k)\s*(\d+)|(T)\s*(\d+)|([Ex]))")
 SIMPLE = 3  # sys.databases.recovery_model
+FORCED = 2  # sys.databases.delayed_durability
 # ALTER DATABASE options and configurations that the flow knows: name there -> the flow's word and value
 _DATABASE_SETTINGS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "target_recovery_time_in_seconds": lambda seconds: {"target_recovery_s": seconds},
     "recovery_model": lambda model: {"simple_recovery": model == SIMPLE},
+    "delayed_durability": lambda mode: {"delayed_durability": mode == FORCED},
 }
 _LOCAL_OPTIONS = ("state", "user_access", "is_read_only", "replica_id", "group_database_id", "log_reuse_wait")  # not in the log
 _CONFIGURATIONS = ("max server memory (mb)", "recovery interval (min)")
@@ -98,6 +101,7 @@ def apply_all(node: Node) -> None:
     if database is not None:
         for option, told in _DATABASE_SETTINGS.items():
             plant.change(node.name, **told(database.options[option]))
+    tell(node.cluster)
     for name in _CONFIGURATIONS:
         _configure(node, name)
 
@@ -123,6 +127,8 @@ def changed(node: Node, change: Change, session: Session) -> None:
         _database_changed(node, change, name)
         text = f"Setting database option {change.name} to {change.value} for database '{change.database}'."
         node.errorlog.write(node, text, source)
+    elif change.scope == "file":
+        files_changed(node, change)
     elif change.scope == "trace_flag":
         word = "ON" if change.value else "OFF"
         node.errorlog.write(node, f"DBCC TRACE{word} {change.name}, server process ID (SPID) {session.spid}.", source)
@@ -143,6 +149,8 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
             database.options[column] = here.options[column]
         if column in _DATABASE_SETTINGS and database.name == holder.database_name:
             cluster.plant.change(holder.name, **_DATABASE_SETTINGS[column](database.options[column]))
+    if column == "user_access" and here is not None:
+        access_changed(node, here.name, here.options[column])
 
 
 def administer(node: Node, command: Command, session: Session) -> Any:
@@ -174,6 +182,8 @@ _COMMANDS = {
     "CHECKPOINT": _checkpoint,
     "ALTER AVAILABILITY GROUP": alter_group,
     "ALTER DATABASE SET HADR": set_hadr,
+    "ALTER DATABASE SET SINGLE_USER": single_user,
+    "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
     "DBCC SQLPERF CLEAR": _clear_waits,

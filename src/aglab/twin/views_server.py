@@ -10,7 +10,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from aglab.twin import redo_threads, views_more
+from aglab.twin import persistent_memory, redo_threads, views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.views_counters import performance_counters
 
@@ -81,7 +81,10 @@ def file_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
                 continue
             values = {"reads": 0.0, "bytes_read": 0.0, "read_stall": 0.0, "writes": 0.0, "bytes_written": 0.0, "write_stall": 0.0}
             if database.name == node.database_name:
-                values = _engine_file(totals, data_files) if file.type == 0 else _engine_log(totals)
+                if file.type == 0:
+                    values = _engine_file(totals, data_files)
+                elif file.file_id == 2:  # the log is written to one file at a time; a log buffer is memory, not I/O
+                    values = _engine_log(totals)
             else:
                 counted = node.database_totals.get(database.name, {})
                 if file.type == 1:
@@ -253,7 +256,8 @@ def log_space(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_db_log_space_usage of the engine's database"""
     gauges = node.cluster.plant.gauges(node.name)
     database = node.instance.database(node.database_name)
-    total = sum(one.size for one in database.files if one.type == 1) * 8192 if database else 0
+    files = database.files if database else []
+    total = sum(one.size for one in files if one.type == 1 and not one.is_persistent_log_buffer) * 8192
     used = int(gauges.get("log_used_kb", 0.0) * 1024)
     yield {
         "database_id": database.id if database else None,
@@ -279,6 +283,7 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.dm_os_host_info": host_info,
     "sys.dm_tcp_listener_states": tcp_listeners,
     "sys.dm_db_log_space_usage": log_space,
+    "sys.server_memory_optimized_hybrid_buffer_pool_configuration": persistent_memory.hybrid_buffer_pool,
     **views_more.VIEWS,
 }
 

@@ -217,3 +217,6 @@ define(
     wait_duration_ms bigint, wait_type nvarchar(60), resource_address varbinary(8), blocking_task_address varbinary(8),
     blocking_session_id smallint, blocking_exec_context_id int, resource_description nvarchar(3072)"""
 )
+
+
+define("sys.server_memory_optimized_hybrid_buffer_pool_configuration: is_configured bit!, is_enabled bit!")

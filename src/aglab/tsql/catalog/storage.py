@@ -44,7 +44,7 @@ def _files(database: Database) -> Iterator[dict[str, Any]]:
             "is_sparse": False,
             "is_percent_growth": f.is_percent_growth,
             "is_name_reserved": False,
-            "is_persistent_log_buffer": False,
+            "is_persistent_log_buffer": f.is_persistent_log_buffer,
             "credential_id": None,
         }
 

@@ -86,6 +86,9 @@ class DatabaseMixin(FileMixin):
         if option.startswith("HADR"):
             yield from self._node(Command("ALTER DATABASE SET HADR", database.name, {option: value}), s.line)
             return
+        if option == "PERSISTENT_LOG_BUFFER":
+            yield from self.buffer_option(s, database, value)
+            return
         if option in IGNORED_DATABASE_OPTIONS:
             database.options[f"option {option}"] = value
             return
@@ -105,6 +108,9 @@ class DatabaseMixin(FileMixin):
             problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
             raise problem
         self.runtime.host.check_access(database.name, self.session, True)
+        self.check_encryption(database, option, stored, s.line)
+        if option == "SINGLE_USER":
+            yield from self._node(Command("ALTER DATABASE SET SINGLE_USER", database.name, dict(s.detail)), s.line)
         database.options[column] = stored
         yield from self.announce(
             Change("database", option, stored if option not in ("READ_WRITE", "ONLINE") else True, database.name, dict(s.detail))

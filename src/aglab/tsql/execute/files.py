@@ -11,7 +11,7 @@ from typing import Any
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Message
 from aglab.tsql.execute.base import Effects
-from aglab.tsql.execute.node import NodeMixin
+from aglab.tsql.execute.log_buffer import LogBufferMixin
 from aglab.tsql.host import Change
 from aglab.tsql.messages import error, info
 from aglab.tsql.store.database import Database, DataFile
@@ -36,7 +36,7 @@ def apply_file_spec(file: DataFile, spec: dict[str, Any]) -> None:
         file.physical_name = spec["FILENAME"]
 
 
-class FileMixin(NodeMixin):
+class FileMixin(LogBufferMixin):
     """Files and filegroups of a database."""
 
     def _add_file(self, database: Database, spec: dict[str, Any], kind: int) -> DataFile:
@@ -62,7 +62,7 @@ class FileMixin(NodeMixin):
     def _files(self, s: st.AlterDatabase, database: Database) -> Effects[None]:
         if s.action in ("ADD FILE", "ADD LOG FILE"):
             for spec in s.detail["FILES"]:
-                self._add_to(s, database, spec)
+                yield from self._add_to(s, database, spec)
         elif s.action == "MODIFY FILE":
             for spec in s.detail["FILES"]:
                 self._modify_file(s, database, spec)
@@ -72,7 +72,7 @@ class FileMixin(NodeMixin):
             yield from self._filegroup(s, database)
         yield from self.announce(Change("file", s.action, None, database.name, s.detail))
 
-    def _add_to(self, s: st.AlterDatabase, database: Database, spec: dict[str, Any]) -> None:
+    def _add_to(self, s: st.AlterDatabase, database: Database, spec: dict[str, Any]) -> Effects[None]:
         wanted = s.detail.get("FILEGROUP")
         if wanted:
             spec = {**spec, "FILEGROUP": wanted}
@@ -80,7 +80,14 @@ class FileMixin(NodeMixin):
                 raise error(1921, "filegroup", wanted, line=s.line)
         if any(one.physical_name.lower() == str(spec.get("FILENAME", "")).lower() for one in database.files):
             raise error(5104, spec["FILENAME"], line=s.line)
-        self._add_file(database, spec, 1 if "LOG" in s.action else 0)
+        volume = self.volume_of(spec.get("FILENAME", "/"), s.line)
+        file = self._add_file(database, spec, 1 if "LOG" in s.action else 0)
+        if volume == "dax" and file.type == 1:
+            try:
+                yield from self.make_buffer(database, file, s.action, s.line)
+            except BaseException:
+                database.files.remove(file)
+                raise
 
     def _modify_file(self, s: st.AlterDatabase, database: Database, spec: dict[str, Any]) -> None:
         name = str(spec.get("NAME", ""))
@@ -104,6 +111,7 @@ class FileMixin(NodeMixin):
             raise error(5009, s.detail["NAME"], line=s.line)
         if file.file_id in (1, 2):
             raise error(5020, line=s.line)
+        self.check_removal(database, file, s.line)
         if file.type == 0:
             group = file.filegroup_id
             if group == database.default_filegroup() and len(data_files(database, group)) == 1:

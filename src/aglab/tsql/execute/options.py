@@ -46,6 +46,7 @@ DATABASE_OPTIONS: dict[str, Rule] = {
     "AUTO_UPDATE_STATISTICS_ASYNC": ("is_auto_update_stats_async_on", _on_off),
     "DELAYED_DURABILITY": ("delayed_durability", _words(DISABLED=0, ALLOWED=1, FORCED=2)),
     "ACCELERATED_DATABASE_RECOVERY": ("is_accelerated_database_recovery_on", _state),
+    "MEMORY_OPTIMIZED": ("is_memory_optimized_enabled", _on_off),  # hybrid buffer pool
     "MIXED_PAGE_ALLOCATION": ("is_mixed_page_allocation_on", _on_off),
     "MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT": ("is_memory_optimized_elevate_to_snapshot_on", _on_off),
     "QUERY_STORE": ("is_query_store_on", _state),

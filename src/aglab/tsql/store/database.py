@@ -29,6 +29,7 @@ class DataFile:
     is_percent_growth: bool = False
     filegroup_id: int = 1
     state: int = 0
+    is_persistent_log_buffer: bool = False
 
 
 @dataclass
@@ -96,6 +97,7 @@ OPTION_DEFAULTS: dict[str, Any] = {
     "is_memory_optimized_elevate_to_snapshot_on": False,
     "is_mixed_page_allocation_on": False,
     "is_accelerated_database_recovery_on": False,
+    "is_memory_optimized_enabled": True,
 }
 
 
