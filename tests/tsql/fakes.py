@@ -54,7 +54,7 @@ class FakeHost:
         return iter([Wait("time", self.time_s + self.commit_wait_s, "WRITELOG")])
 
     def volume_kind(self, path: str) -> str | None:
-        return "dax" if path.startswith("/mnt/dax/") else "block" if path.startswith("/") else None
+        return "dax" if path.startswith("/mnt/dax/") else "block"
 
     def replicates(self, database: str) -> bool:
         return False
