@@ -6,12 +6,14 @@ from aglab.viz.explorable import Explorable
 from aglab.viz.figure import Figure, Table
 from aglab.viz.figures import arms, sweep_curve, time_series
 from aglab.viz.labs import load_arms, load_explorable
+from aglab.viz.living import ClusterPicture, cluster_picture
 from aglab.viz.quiz import Option, Quiz, QuizQuestion
 from aglab.viz.standalone import save_page
 from aglab.viz.terminal import sparkline, terminal_table
 
 __all__ = [
     "Answer",
+    "ClusterPicture",
     "Explorable",
     "Figure",
     "Option",
@@ -22,6 +24,7 @@ __all__ = [
     "QuizQuestion",
     "Table",
     "arms",
+    "cluster_picture",
     "comparison",
     "errors",
     "load_arms",

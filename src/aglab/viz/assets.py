@@ -13,7 +13,7 @@ from aglab.core.errors import MissingError
 from aglab.viz.palette import FRONTEND, palette
 from aglab.viz.text import script_json
 
-PARTS = ("base.js", "figure.js", "surface.js", "quick.js", "explorable.js", "quiz.js", "progress.js", "start.js")
+PARTS = ("base.js", "figure.js", "surface.js", "quick.js", "explorable.js", "quiz.js", "living.js", "progress.js", "start.js")
 
 
 @lru_cache(maxsize=1)

@@ -31,7 +31,7 @@ aglab.widget = function (model, element) {
   element.append(holder);
   const block = holder.querySelector("[data-aglab]");
   if (!watching) { watching = true; watchTheme(); }
-  if (block.dataset.aglab !== "quiz") { plotlyFrom(model); }
+  if (!["quiz", "living"].includes(block.dataset.aglab)) { plotlyFrom(model); }
   boot(block, model);
   return () => forget(holder);
 };
