@@ -1,5 +1,5 @@
 #!/bin/bash
-# Healthy: T-SQL answers and Always On is enabled. The value asked for cannot come from anything else.
+# Healthy: T-SQL answers, and Always On is enabled. The value asked for can come from nothing else.
 set -euo pipefail
 SQLCMDPASSWORD=$(cat /run/aglab/sa_password)
 export SQLCMDPASSWORD

@@ -68,7 +68,7 @@ def test_wrong_use_exits_two(capsys, words, said):
     run(capsys, *words).is_one_clear_line(2, *said)
 
 
-@pytest.mark.parametrize("mode", ["docker", "remote"])
+@pytest.mark.parametrize("mode", ["remote"])
 def test_modes_to_come_say_so(capsys, mode):
     """A mode that this version cannot run is refused with a way on."""
     run(capsys, "up", "--mode", mode).is_one_clear_line(3, mode, "twin")

@@ -128,7 +128,7 @@ def test_wrong_mode_and_seed():
     with pytest.raises(UsageError, match="mode 'cloud' is not known"):
         labs.cluster("cloud")
     with pytest.raises(MissingError, match="not in this version"):
-        labs.cluster("docker")
+        labs.cluster("remote")
     with pytest.raises(UsageError, match="seed=-1"):
         labs.cluster(seed=-1)
     with pytest.raises(UsageError, match="profile 'nope' is not known"):

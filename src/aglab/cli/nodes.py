@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aglab.cli import shell
+from aglab.cli import containers, shell
 from aglab.core.errors import AglabError, MissingError, UsageError, unknown_name
 
 MODES = ("twin", "docker", "remote")
@@ -23,17 +23,27 @@ def register(app: typer.Typer) -> None:
     app.command()(sql)
 
 
-def _twin_only(mode: str | None) -> str:
+def _chosen(mode: str | None) -> str | None:
+    """The mode that was asked for, by option or environment; None where nobody asked."""
     import os
 
-    chosen = mode or os.environ.get("AGLAB_MODE") or "twin"
-    if chosen not in MODES:
+    chosen = mode or os.environ.get("AGLAB_MODE") or None
+    if chosen is not None and chosen not in MODES:
         raise unknown_name("mode", chosen, MODES)
-    if chosen != "twin":
+    if chosen == "remote":
         from aglab.live import open_cluster
 
         open_cluster(chosen)
     return chosen
+
+
+def _found(mode: str | None) -> Any:
+    """The nodes that run: of the mode that was asked for, else the twin's, else containers; None where none do."""
+    from aglab.twin import attach
+
+    chosen = _chosen(mode)
+    twin = attach(_state_dir()) if chosen in (None, "twin") else None
+    return twin if twin is not None or chosen == "twin" else containers.attached()
 
 
 def _state_dir() -> Path:
@@ -76,10 +86,19 @@ def up(
     bare: Annotated[bool, typer.Option("--bare", help="Without availability group ag1.")] = False,
     port_base: Annotated[int, typer.Option("--port-base", help="Port of sql1; sql2 and sql3 take the next two.")] = 0,
     seed: shell.Seed = 1,
+    cluster_type: Annotated[str | None, typer.Option("--cluster-type", help="Containers: NONE (default) or EXTERNAL.")] = None,
+    overlays: Annotated[
+        list[str] | None,
+        typer.Option("--limit", metavar="NAME", help="Containers: one of docker/overlays; may be repeated."),
+    ] = None,
     as_json: shell.Json = False,
 ) -> None:
     """Start three nodes on loopback that stay until aglab down."""
-    chosen = _twin_only(mode)
+    if _chosen(mode) == "docker":
+        containers.up(profile, pace, bare, port_base, cluster_type, overlays, as_json)
+        return
+    if cluster_type is not None or overlays:
+        raise UsageError("--cluster-type and --limit are for containers", "add --mode docker")
     from aglab.twin import spawn_detached
 
     seed = shell.checked_seed(seed)
@@ -88,7 +107,7 @@ def up(
     except KeyboardInterrupt:
         _end_children()
         raise
-    found = _described(twin, chosen)
+    found = _described(twin)
     if twin.set_aside:
         shell.note(f"the state of the last time could not be read; it was set aside as {twin.set_aside}")
     if as_json:
@@ -109,19 +128,20 @@ def _end_children() -> None:
                 child.wait(timeout=10)
 
 
-def status(as_json: shell.Json = False) -> int:
+def status(mode: shell.Mode = None, as_json: shell.Json = False) -> int:
     """The nodes that run, with their roles and connection strings."""
-    from aglab.twin import attach
-
-    twin = attach(_state_dir())
-    if twin is None:
+    running = _found(mode)
+    if running is None:
         if as_json:
             shell.print_json({"mode": None, "profile": None, "nodes": [], "password_file": None})
         else:
             shell.say("No nodes are up; aglab up starts three.")
         return 0
-    found = _described(twin)
-    roles = _roles_now(twin)
+    if isinstance(running, containers.Attached):
+        containers.show(running, as_json)
+        return 0
+    found = _described(running)
+    roles = _roles_now(running)
     for node in found["nodes"]:
         node["role"] = roles.get(node["name"], node["role"])
     if as_json:
@@ -144,10 +164,22 @@ def _roles_now(twin: Any) -> dict[str, str]:
     return roles
 
 
-def down(as_json: shell.Json = False) -> None:
-    """End the nodes; their state is kept for the next aglab up."""
+def down(
+    mode: shell.Mode = None,
+    delete_data: Annotated[
+        bool | None, typer.Option("--delete-data/--keep-data", help="Containers: what to do with the databases; asked otherwise.")
+    ] = None,
+    as_json: shell.Json = False,
+) -> None:
+    """End the nodes; their state is kept for the next aglab up, unless you say otherwise."""
     from aglab.twin import shutdown
 
+    running = _found(mode)
+    if isinstance(running, containers.Attached) or (running is None and _chosen(mode) == "docker"):
+        containers.down(delete_data, as_json)
+        return
+    if delete_data:
+        raise UsageError("--delete-data is for containers", f"the twin's state is the folder {_state_dir()}")
     ended = shutdown(_state_dir())
     if as_json:
         shell.print_json({"ended": ended})
@@ -169,19 +201,19 @@ def sql(
     text: Annotated[str | None, typer.Argument(help="T-SQL; GO on a line of its own separates batches.")] = None,
     file: Annotated[Path | None, typer.Option("--input", "-i", help="A file of T-SQL; - reads standard input.")] = None,
     database: Annotated[str, typer.Option("--database", "-d", help="Database to begin in.")] = "master",
+    mode: shell.Mode = None,
     as_json: shell.Json = False,
 ) -> int:
     """Run T-SQL on a node that aglab up started, with the driver the notebooks use."""
     from aglab.lab.batches import batches
     from aglab.lab.driver import SqlFailed
-    from aglab.twin import attach
 
     script = batches(_script(text, file))
     if not script:
         raise UsageError(
             "there is no T-SQL to run", 'give it in quotes, e.g. aglab sql sql1 "SELECT @@VERSION", or name a file with -i'
         )
-    twin = attach(_state_dir())
+    twin = _found(mode)
     if twin is None:
         raise MissingError("no nodes are up", "start them with: aglab up")
     shown: list[dict[str, Any]] = []

@@ -214,7 +214,11 @@ def cluster(
         if profile is not None and profile not in profile_names():
             raise unknown_name("profile", profile, profile_names())
         return TwinCluster.attached() if attach else TwinCluster(profile=profile, bare=bare, seed=seed, cluster_type=cluster_type)
-    if mode in ("docker", "remote"):
+    if mode == "docker":
+        from aglab.lab.docker_cluster import DockerCluster
+
+        return DockerCluster.attached(None if attach else bare)
+    if mode == "remote":
         from aglab.live import open_cluster
 
         open_cluster(mode)

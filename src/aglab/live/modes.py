@@ -7,13 +7,12 @@ from typing import NoReturn
 from aglab.core.errors import MissingError
 
 _NOT_YET = {
-    "docker": "clusters of SQL Server containers are not in this version",
     "remote": "clusters of your own servers are not in this version",
 }
 
 
 def open_cluster(mode: str) -> NoReturn:
-    """Open a cluster of real servers.
+    """Open a cluster of the user's own servers (containers: :mod:`aglab.live.containers`).
 
     Raises
     ------

@@ -21,8 +21,8 @@ _COUNTERS = "counters.parquet"
 
 
 def label_of(provenance: dict[str, Any]) -> str:
-    """The honest label: ``SIMULATED, profile X`` for a twin, ``measured on X`` otherwise."""
-    if provenance.get("mode", "twin") == "twin":
+    """The honest label: ``SIMULATED, profile X`` for a twin, in containers too, ``measured on X`` otherwise."""
+    if provenance.get("simulated", provenance.get("mode", "twin") == "twin"):
         return f"SIMULATED, profile {provenance.get('profile', 'unknown')}"
     return f"measured on {provenance.get('server', provenance.get('mode'))}"
 

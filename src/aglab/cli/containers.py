@@ -1,0 +1,164 @@
+"""``aglab up --mode docker`` and what follows it: status and down of the containers."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from aglab.cli import shell
+from aglab.core.errors import AglabError, unknown_name
+from aglab.core.paths import bundle_path
+
+ROLE = "SELECT MAX(role_desc) AS role FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a container's node is reached."""
+
+    name: str
+    host: str
+    port: int
+
+
+class Attached:
+    """The containers that run, as the other commands want them."""
+
+    def __init__(self, containers: Any) -> None:
+        from aglab.live.containers import NODES
+
+        self.containers = containers
+        self.nodes = [Place(name, "127.0.0.1", containers.port(name)) for name in NODES]
+
+    def password(self) -> str:
+        """sa's password."""
+        return str(self.containers.password())
+
+
+def attached() -> Attached | None:
+    """The containers that ``aglab up --mode docker`` started and that are still there."""
+    from aglab.lab.docker_cluster import containers_home
+    from aglab.live.containers import STATE_FILE
+
+    if not (containers_home() / STATE_FILE).is_file():
+        return None
+    from aglab.lab.docker_cluster import remembered
+
+    found = remembered()
+    return Attached(found) if found is not None and found.states() else None
+
+
+def up(
+    profile: str | None,
+    pace: str | None,
+    bare: bool,
+    port_base: int,
+    cluster_type: str | None,
+    limits: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Start three containers and form the group; does only what is missing."""
+    from aglab.lab.docker_cluster import containers_home
+    from aglab.live.containers import Choices, Containers
+
+    folder = bundle_path("docker")
+    known = sorted(path.stem for path in (folder / "overlays").glob("*.yaml"))
+    for name in limits or []:
+        if name not in known:
+            raise unknown_name("limit", name, known)
+    choices = Choices.of_environment(
+        profile=profile,
+        pace=pace,
+        bare=bare,
+        port_base=port_base or None,
+        cluster_type=cluster_type.upper() if cluster_type else None,
+        overlays=tuple(limits or ()) or None,
+    )
+    project = Containers(folder, containers_home(), choices)
+    with shell.progress_bar("containers") as progress:
+        project.up(progress)
+    if (profile or pace) and not project.is_twin:
+        shell.note("--profile and --pace are for a twin; the containers run SQL Server on this machine as it is")
+    show(Attached(project), as_json)
+    if not as_json:
+        shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
+
+
+def show(running: Attached, as_json: bool) -> None:
+    """Nodes, roles, connection strings."""
+    found = described(running)
+    if as_json:
+        shell.print_json(found)
+        return
+    rows = [(node["name"], node["role"], node["state"], node["server"], node["connection_string"]) for node in found["nodes"]]
+    shell.print_table(found["label"], ("node", "role", "container", "server", "connection string"), rows)
+    shell.say(f"Login sa; the password is in {found['password_file']}")
+
+
+def described(running: Attached) -> dict[str, Any]:
+    """What ``status --json`` prints."""
+    from aglab.lab.driver import Connection
+
+    states = running.containers.states()
+    nodes, label, profile = [], "containers", None
+    for place in running.nodes:
+        state = states.get(place.name, {"state": "missing", "health": ""})
+        role = None
+        # a node that does not answer has no role that anybody knows
+        with contextlib.suppress(AglabError), Connection(place.host, place.port, "sa", running.password()) as connection:
+            role = connection.run(ROLE).value or "STANDALONE"
+            if profile is None:
+                profile = str(connection.run("SELECT @@VERSION AS version").value).splitlines()[0]
+                label = profile
+        server = f"{place.host},{place.port}"
+        nodes.append(
+            {
+                "name": place.name,
+                "server": server,
+                "port": place.port,
+                "role": role,
+                "state": " ".join(word for word in (state["state"], state["health"]) if word),
+                "connection_string": f"Server={server};UID=sa;TrustServerCertificate=yes;Encrypt=yes",
+            }
+        )
+    choices = running.containers.choices
+    return {
+        "mode": "docker",
+        "profile": profile,
+        "label": f"{label}, CLUSTER_TYPE = {choices.cluster_type}" if not choices.bare else label,
+        "simulated": running.containers.is_twin,
+        "nodes": nodes,
+        "password_file": str(running.containers.password_file),
+        "startup_options": {node: list(options) for node, options in choices.startup.items()},
+    }
+
+
+def down(delete_data: bool | None, as_json: bool) -> None:
+    """Remove the containers; the databases only when the user says so."""
+    from aglab.lab.docker_cluster import containers_home, remembered
+    from aglab.live.containers import Choices, Containers
+
+    project = remembered() or Containers(bundle_path("docker"), containers_home(), Choices.of_environment())
+    volumes = project.volumes()
+    if delete_data is None:
+        delete_data = bool(volumes) and _asked(as_json)
+    ended = project.down(delete_data)
+    if as_json:
+        shell.print_json({"ended": ended, "data_deleted": delete_data})
+    elif not ended:
+        shell.say("No containers were up.")
+    else:
+        shell.say(f"The containers are gone; the databases are {'deleted' if delete_data else 'kept for the next aglab up'}.")
+
+
+def _asked(as_json: bool) -> bool:
+    if as_json or not sys.stdin.isatty():
+        return False
+    return typer.confirm("Delete the databases too? They cannot be brought back", default=False)
+
+
+__all__ = ["Attached", "attached", "described", "down", "show", "up"]

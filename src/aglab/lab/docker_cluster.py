@@ -1,0 +1,201 @@
+"""SQL Server containers as a cluster: T-SQL over published ports, HammerDB as the load, Docker for what T-SQL cannot do.
+
+``aglab up --mode docker`` starts the containers; labs attach to them and leave them running. Time passes on the servers'
+clocks: waiting is a WAITFOR there. What a server says of itself decides the label: a node image that is a simulation says so in
+its errorlog.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from aglab import __version__
+from aglab.core.errors import AglabError, MissingError, UsageError, field_error, unknown_name
+from aglab.core.paths import bundle_path
+from aglab.lab import store
+from aglab.lab.cluster import Cluster, Node, StepNotPossible, checked_options
+from aglab.lab.driver import Connection
+from aglab.live.containers import Containers
+from aglab.live.hammerdb import HammerDB, Plan, Target, in_container
+from aglab.scenario import Scenario
+
+FAULTS = ("cut", "heal", "delay", "crash", "stop", "start", "freeze", "thaw")
+TIERS = {"laptop": (20, 8), "workshop": (100, 32), "server": (1000, 128)}  # warehouses, virtual users
+PAPER = "paper"  # AGLAB_TIER: as many users as the lab names, for servers as large as the papers'
+LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
+WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
+_SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
+
+
+def containers_home() -> Any:
+    """Where state file and password of the containers lie."""
+    return store.home() / "docker"
+
+
+def remembered() -> Containers | None:
+    """The containers that ``aglab up --mode docker`` started, or None."""
+    return Containers.remembered(bundle_path("docker"), containers_home())
+
+
+class DockerCluster(Cluster):
+    """Attaches to the containers of ``aglab up --mode docker``.
+
+    Parameters
+    ----------
+    containers : Containers
+        Running.
+    bare : bool, optional
+        What the caller needs: nodes without an availability group (True) or with one (False); None takes either.
+
+    Raises
+    ------
+    UsageError
+        The nodes have a group and must not, or the other way round.
+    """
+
+    mode = "docker"
+
+    def __init__(self, containers: Containers, bare: bool | None = None) -> None:
+        self._containers = containers
+        self._load: Any = None
+        self.server = ""
+        super().__init__([Node(name, "127.0.0.1", containers.port(name)) for name in ("sql1", "sql2", "sql3")], "measured")
+        self.tier = os.environ.get("AGLAB_TIER") or "laptop"
+        if self.tier != PAPER and self.tier not in TIERS:
+            raise unknown_name("tier (AGLAB_TIER)", self.tier, [*TIERS, PAPER])
+        self._ask_who_answers()
+        if bare is not None:
+            self._check_group(bare)
+
+    @classmethod
+    def attached(cls, bare: bool | None = None) -> DockerCluster:
+        """The containers that ``aglab up --mode docker`` started."""
+        found = remembered()
+        if found is None or not found.states():
+            raise MissingError("no containers are up", "start them with: aglab up --mode docker")
+        return cls(found, bare)
+
+    def _ask_who_answers(self) -> None:
+        self.server = str(self.sql("SELECT @@VERSION AS version").value).splitlines()[0]
+        lines = self.sql("EXEC sp_readerrorlog 0, 1, N'SIMULATED'").table
+        named = [match.group(1) for text in lines["Text"] if (match := _SIMULATED.search(str(text)))]
+        self.simulated = bool(named)
+        self.profile = named[-1] if named else self.server
+
+    def _check_group(self, bare: bool) -> None:
+        groups = int(self.sql("SELECT COUNT(*) AS groups FROM sys.availability_groups").value)
+        if bare and groups:
+            raise UsageError("this lab wants nodes without an availability group", "aglab down; aglab up --mode docker --bare")
+        if not bare and not groups:
+            raise UsageError("this lab wants availability group ag1, and the nodes have none", "aglab up --mode docker forms it")
+
+    def _password(self) -> str:
+        return self._containers.password()
+
+    # -- load --------------------------------------------------------------------------------------------------------
+    def start_load(self, users: float | None = None) -> None:
+        if self._load is not None:
+            self.stop_load()
+        plan = self._plan(users)
+        primary = self._primary()
+        hammerdb = HammerDB(self._in_hammerdb(), Target(primary, database=self.database), self._password())
+        built = self.sql("SELECT OBJECT_ID(N'dbo.warehouse') AS built", primary, self.database).value
+        if built is None or built != built:  # NaN stands for NULL in a table
+            hammerdb.build(plan)
+        self._load = hammerdb.background(plan)
+        self._load.__enter__()
+
+    def stop_load(self) -> None:
+        if self._load is not None:
+            load, self._load = self._load, None
+            load.__exit__(None, None, None)
+
+    def _plan(self, users: float | None) -> Plan:
+        if self.tier == PAPER:
+            own = Scenario.default(profile=self.profile).settings.users if self.simulated else TIERS["server"][1]
+            wanted = max(1, round(float(users if users is not None else own)))
+            return Plan(warehouses=max(wanted, TIERS["laptop"][0]), users=wanted, ramp_up_min=0, minutes=LOAD_MINUTES)
+        warehouses, most = TIERS[self.tier]
+        wanted = min(most, max(1, round(users))) if users is not None else most
+        return Plan(warehouses=warehouses, users=wanted, ramp_up_min=0, minutes=LOAD_MINUTES)
+
+    def _in_hammerdb(self) -> Any:
+        docker = self._containers.docker
+        docker.ask(*self._containers.compose("--profile", "load", "up", "--detach", "--no-deps", "hammerdb"), timeout_s=3600.0)
+        return in_container(self._containers.container("hammerdb"), docker.client)
+
+    def _primary(self) -> str:
+        query = "SELECT MAX(role_desc) AS role FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+        for node in self.nodes:
+            with contextlib.suppress(AglabError):
+                if self.sql(query, node.name).value == "PRIMARY":
+                    return node.name
+        return self.nodes[0].name
+
+    # -- time and faults ---------------------------------------------------------------------------------------------
+    def wait(self, seconds: float) -> None:
+        if not seconds >= 0:
+            raise field_error("seconds", seconds, "must be >= 0", "wait", "use for example 60")
+        left = round(seconds)
+        while left > 0:
+            step = min(left, WAIT_S_MAX)
+            left -= step
+            delay = f"{step // 3600:02d}:{step % 3600 // 60:02d}:{step % 60:02d}"
+            self.sql(f"WAITFOR DELAY '{delay}'", self._answering())
+
+    def _answering(self) -> str:
+        states = self._containers.states()
+        return next((node.name for node in self.nodes if states.get(node.name, {}).get("state") == "running"), self.nodes[0].name)
+
+    def restart(self, node: str, startup_options: Sequence[str] = ()) -> None:
+        options = checked_options(startup_options)
+        name = self.node(node).name
+        self._forget(name)
+        self._containers.restart(name, options)
+        self._read_back(name, options)
+
+    def _read_back(self, node: str, options: list[str]) -> None:
+        """Startup options are in force when the server itself says so."""
+        lines = self.sql("EXEC sp_readerrorlog 0, 1, N'startup parameters'", node).table
+        said = re.sub(r"[\s\"]", "", " ".join(str(text) for text in lines["Text"]))
+        missing = [option for option in options if re.sub(r"[\s\"]", "", option) not in said]
+        if missing:
+            raise AglabError(
+                f"{node} runs without {' '.join(missing)}: its errorlog does not name it",
+                f"read it with: aglab sql {node} \"EXEC sp_readerrorlog 0, 1, N'startup parameters'\"",
+            )
+
+    def fault(self, kind: str, node: str | None = None, **arguments: Any) -> None:
+        if kind not in FAULTS:
+            raise unknown_name("fault", kind, FAULTS)
+        if kind == "delay":
+            raise StepNotPossible("delay", self.mode)
+        if node is None or arguments:
+            raise UsageError(f"fault {kind!r} takes a node and nothing else", f"write for example fault({kind!r}, node='sql2')")
+        name = self.node(node).name
+        words = {"crash": "kill", "stop": "stop", "start": "start", "freeze": "pause", "thaw": "unpause"}
+        if kind in ("crash", "stop", "start"):
+            self._forget(name)
+        if kind in words:
+            self._containers.act(words[kind], name)
+        elif kind == "cut":
+            self._containers.cut(name)
+        else:
+            self._containers.heal(name)
+
+    # -- origin ------------------------------------------------------------------------------------------------------
+    def provenance(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"mode": "docker", "profile": self.profile, "server": self.server, "tier": self.tier}
+        return {**found, "simulated": self.simulated, "versions": {"aglab": __version__}}
+
+    def close(self) -> None:
+        self.stop_load()
+        super().close()
+
+    def connect(self, node: str | None = None, database: str = "master") -> Connection:
+        where = self.node(node)
+        return Connection(where.server, where.port, self.user, self._password(), database, node=where.name)

@@ -1,0 +1,426 @@
+"""Containers with a stand-in for docker: what goes wrong has a cause and a remedy, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_help import run
+
+from aglab.core.errors import AglabError, MissingError, UsageError
+from aglab.core.paths import bundle_path
+from aglab.live import causes
+from aglab.live.choices import Choices
+from aglab.live.containers import Containers
+
+STAND_IN = Path(__file__).parent.parent / "docker" / "stand_in_docker.py"
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a POSIX script")
+
+
+def free_ports():
+    """Three ports in a row that nobody uses."""
+    for base in range(24331, 25331, 3):
+        with socket.socket() as one, socket.socket() as two, socket.socket() as three:
+            try:
+                for number, probe in enumerate((one, two, three)):
+                    probe.bind(("127.0.0.1", base + number))
+            except OSError:
+                continue
+            return base
+    raise AssertionError("no free ports")
+
+
+class Stand:
+    """The stand-in's folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.home = folder / "home"
+
+    def goes_wrong(self, **words):
+        (self.folder / "wrong.json").write_text(json.dumps({key.replace("_", " "): value for key, value in words.items()}))
+
+    def logs(self, **texts):
+        self.set("logs", texts)
+
+    def set(self, key, value):
+        state = {"containers": {}, "volumes": [], "logs": {}, **self.state, key: value}
+        (self.folder / "state.json").write_text(json.dumps(state))
+
+    @property
+    def state(self):
+        path = self.folder / "state.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    @property
+    def calls(self):
+        path = self.folder / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def project(self, **choices):
+        return Containers(bundle_path("docker"), self.home / "docker", Choices(port_base=free_ports(), **choices))
+
+
+@pytest.fixture
+def stand(tmp_path, monkeypatch):
+    """A docker on the path that is none."""
+    script = tmp_path / "bin" / "docker"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} {STAND_IN} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("STAND_IN", str(tmp_path))
+    monkeypatch.setenv("AGLAB_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ACCEPT_EULA", "Y")
+    for name in ("AGLAB_SQL_IMAGE", "AGLAB_PROJECT", "AGLAB_MODE", "AGLAB_CLUSTER_TYPE"):
+        monkeypatch.delenv(name, raising=False)
+    return Stand(tmp_path)
+
+
+# -- what works ----------------------------------------------------------------------------------------------------------
+def test_up_starts_waits_forms_and_remembers(stand):
+    """Nodes first, then T-SQL's own answer, then the init service; a second up and a later command find the project."""
+    seen = []
+    project = stand.project(cluster_type="EXTERNAL", startup={"sql1": ("-k750",)})
+    project.up(lambda done, total, label="": seen.append(label))
+    order = [
+        next(n for n, call in enumerate(stand.calls) if call.startswith(begin)) for begin in ("compose up", "exec", "compose run")
+    ]
+    assert order == sorted(order)
+    assert "a step" in seen and seen[-1] == "ready"
+    again = Containers.remembered(bundle_path("docker"), stand.home / "docker")
+    assert again is not None
+    assert again.choices == project.choices
+    assert again.docker.environment["AGLAB_STARTUP_SQL1"] == "-k750"
+    assert again.docker.environment["AGLAB_CLUSTER_TYPE"] == "EXTERNAL"
+    again.up()
+    assert not [call for call in stand.calls if call.startswith("compose down")]
+
+
+def test_bare_forms_no_group(stand):
+    """--bare leaves the init service out."""
+    stand.project(bare=True).up()
+    assert not [call for call in stand.calls if call.startswith("compose run")]
+
+
+def test_restart_gives_the_node_its_options_and_waits(stand):
+    """A new container with the options; they are remembered."""
+    project = stand.project()
+    project.up()
+    project.restart("sql2", ["-k100"])
+    assert "compose up --detach --no-deps --force-recreate sql2" in stand.calls
+    again = Containers.remembered(bundle_path("docker"), stand.home / "docker")
+    assert again is not None and again.choices.startup == {"sql2": ("-k100",)}
+
+
+def test_faults_are_dockers_own_commands(stand):
+    """Cut and heal on the replicas' network alone, with the node's own address; kill and pause on its container."""
+    project = stand.project()
+    project.up()
+    project.cut("sql2")
+    project.heal("sql2")
+    project.act("kill", "sql3")
+    project.act("pause", "sql1")
+    assert "network disconnect aglab_ag aglab-sql2-1" in stand.calls
+    assert "network connect --ip 172.31.77.12 --alias sql2-ag --alias sql2 aglab_ag aglab-sql2-1" in stand.calls
+    assert "kill aglab-sql3-1" in stand.calls and "pause aglab-sql1-1" in stand.calls
+    with pytest.raises(MissingError, match="node sql9 has no container"):
+        project.act("kill", "sql9")
+
+
+def test_down_keeps_the_databases_unless_told(stand):
+    """Volumes and password go only with delete_data."""
+    project = stand.project()
+    project.up()
+    project.password_file.write_text("x")
+    assert project.down(delete_data=False)
+    assert stand.state["volumes"] and project.password_file.exists()
+    assert project.down(delete_data=True)
+    assert not stand.state["volumes"] and not project.password_file.exists()
+    assert not project.down(delete_data=False)
+
+
+# -- what does not -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("begin", "said", "kind", "cause"),
+    [
+        (
+            "info",
+            "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?",
+            MissingError,
+            "does not answer",
+        ),
+        (
+            "info",
+            "permission denied while trying to connect to the Docker daemon socket at unix:///x",
+            MissingError,
+            "may not use",
+        ),
+        ("compose version", "docker: 'compose' is not a docker command.", MissingError, "no Compose plugin"),
+        ("compose up", "Bind for 127.0.0.1:14331 failed: port is already allocated", MissingError, "a port is taken"),
+        (
+            "compose up",
+            "failed to create network aglab_ag: Pool overlaps with other one on this address space",
+            MissingError,
+            "AGLAB_SUBNET",
+        ),
+        ("compose up", "write /var/lib/docker/x: no space left on device", MissingError, "disk is full"),
+        ("compose up", "no matching manifest for linux/arm64/v8 in the manifest list", MissingError, "ARM"),
+        ("compose up", "something nobody has seen", AglabError, "something nobody has seen"),
+        (
+            "compose run",
+            "Msg 35250, Level 16: The connection to the primary replica is not active.",
+            AglabError,
+            "35250",
+        ),
+    ],
+)
+def test_what_docker_says_becomes_a_cause(stand, begin, said, kind, cause):
+    """Each failure of up: its cause, its remedy, and nothing left of the attempt."""
+    stand.goes_wrong(**{begin: [1, said]})
+    with pytest.raises(AglabError) as caught:
+        stand.project().up()
+    assert type(caught.value) is kind
+    assert cause in str(caught.value) and caught.value.remedy
+    assert not stand.state.get("containers") and not stand.state.get("volumes")
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ("manifest for mcr.microsoft.com/x not found: manifest unknown", "registry does not have it"),
+        ("dial tcp: lookup mcr.microsoft.com: no such host", "registry does not answer"),
+    ],
+)
+def test_an_image_that_cannot_be_had(stand, said, cause):
+    """Missing in the registry, or no network: said apart."""
+    stand.goes_wrong(image_inspect=[1, "No such image"], pull=[1, said])
+    with pytest.raises(MissingError, match=cause):
+        stand.project().up()
+    assert not stand.state.get("containers")
+
+
+@pytest.mark.parametrize(
+    ("log", "kind", "cause"),
+    [
+        ("Login failed for user 'sa'. Reason: Password did not match", UsageError, "volume was made with another one"),
+        ("sqlservr: This program requires a machine with at least 2000 megabytes of memory.", MissingError, "2000 MB"),
+        ("The SQL Server End-User License Agreement (EULA) must be accepted before SQL Server can start.", UsageError, "licence"),
+        ("2026-01-01 Server Error: 17113, Severity: 16, State: 1.", MissingError, "direct I/O"),
+        ("sqlservr: startup option '-q' is not known", UsageError, "startup option"),
+    ],
+)
+def test_a_node_that_ends_is_explained_by_its_own_errorlog(stand, log, kind, cause):
+    """The node has exited: cause, remedy and the errorlog's own line."""
+    project = stand.project()
+    stand.set("containers", {"sql1": "exited", "sql2": "running", "sql3": "running"})
+    stand.logs(sql1=f"2026-01-01 Server This is an informational message only.\n{log}")
+    stand.goes_wrong(exec=[1, ""], compose_up=[0, ""])
+    with pytest.raises(kind) as caught:
+        project._wait_healthy(["sql1"])
+    assert cause in str(caught.value)
+    assert log[:60] in str(caught.value)
+    assert "informational" not in str(caught.value)
+
+
+def test_a_password_of_another_life(stand):
+    """sa_password.txt does not fit the volumes: the prepare service's own words lead to the cause."""
+    project = stand.project()
+    stand.logs(
+        prepare="prepare: sa_password.txt is not the password that these volumes were made with; SQL Server ignores a new one."
+    )
+    stand.goes_wrong(compose_up=[1, 'service "prepare" didn\'t complete successfully: exit 4'])
+    with pytest.raises(UsageError, match="not the password that the volumes were made with"):
+        project.up()
+
+
+def test_a_node_that_never_answers(stand, monkeypatch):
+    """After the limit the node is named, with the last lines of its errorlog."""
+    monkeypatch.setattr("aglab.live.containers.HEALTHY_S_MAX", 0.0)
+    stand.goes_wrong(exec=[1, ""])
+    project = stand.project()
+    stand.logs(sql1="Error: 9001, Severity: 21, State: 5.")
+    with pytest.raises(AglabError, match=r"sql1 does not answer T-SQL after 0 s.*Error: 9001"):
+        project.up()
+
+
+def test_no_docker_at_all(capsys, monkeypatch):
+    """Docker is not installed: said with a way on, exit code 3."""
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    run(capsys, "up", "--mode", "docker").is_one_clear_line(3, "Docker is not installed", "--mode twin")
+
+
+def test_the_licence_is_the_users_to_accept(stand, capsys, monkeypatch):
+    """Without ACCEPT_EULA nothing starts, and nothing sets it."""
+    monkeypatch.delenv("ACCEPT_EULA")
+    run(capsys, "up", "--mode", "docker").is_one_clear_line(2, "licence has not been accepted", "ACCEPT_EULA=Y")
+    assert not [call for call in stand.calls if call.startswith("compose up")]
+
+
+def test_a_port_that_is_taken_is_named(stand):
+    """Before anything starts: which port, of which node."""
+    project = stand.project()
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", project.choices.port_base + 1))
+        holder.listen()
+        with pytest.raises(MissingError, match=rf"port {project.choices.port_base + 1} of node sql2 is taken.*--port-base"):
+            project.up()
+    assert not [call for call in stand.calls if call.startswith("compose up")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cluster-type", "WSFC"), "cluster type 'WSFC' is not known"),
+        (("--port-base", "80"), "port_base=80 must be 1024"),
+        (("--limit", "nope"), "limit 'nope' is not known"),
+    ],
+)
+def test_wrong_choices(stand, capsys, words, said):
+    """A wrong choice is refused before Docker is asked to do anything."""
+    run(capsys, "up", "--mode", "docker", *words).is_one_clear_line(2, said)
+    assert not [call for call in stand.calls if call.startswith("compose up")]
+
+
+@pytest.mark.parametrize("words", [("--cluster-type", "NONE"), ("--limit", "memory")])
+def test_choices_of_containers_are_no_choices_of_a_twin(capsys, words):
+    """Without --mode docker they are refused, not ignored."""
+    run(capsys, "up", *words).is_one_clear_line(2, "are for containers", "--mode docker")
+
+
+def test_an_old_compose(stand, monkeypatch):
+    """A Compose that is too old is named with the version wanted."""
+    monkeypatch.setattr("aglab.live.engine.COMPOSE_MIN", (3, 0))
+    with pytest.raises(MissingError, match=r"Docker Compose 2\.40\.3 is older than 3\.0"):
+        stand.project().up()
+
+
+def test_docker_that_does_not_answer(stand, monkeypatch):
+    """A client that hangs is ended after its limit."""
+    stand.goes_wrong(ps="hang")
+    project = stand.project()
+    with pytest.raises(AglabError, match="no answer within"):
+        project.docker.ask("ps", timeout_s=0.5)
+
+
+@pytest.mark.parametrize("had_data", [False, True])
+@pytest.mark.parametrize("label", ["starting the nodes", "waiting for T-SQL", "a step"])
+def test_ctrl_c_leaves_nothing_behind(stand, label, had_data):
+    """Interrupted at any phase: the containers go; volumes only if this attempt made them."""
+    if had_data:
+        stand.set("volumes", ["aglab_sql1-data"])
+
+    def progress(done, total, text=""):
+        if text.startswith(label):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stand.project().up(progress)
+    assert not stand.state.get("containers")
+    assert bool(stand.state.get("volumes")) is had_data
+    assert not (stand.home / "docker" / "cluster.json").exists()
+
+
+@pytest.mark.parametrize("phase", ["pull", "compose_up", "compose_run"])
+def test_ctrl_c_in_a_terminal(stand, phase):
+    """The real signal while docker works: exit code 130, one line, everything taken down."""
+    stand.goes_wrong(**{phase: "hang", **({"image_inspect": [1, "No such image"]} if phase == "pull" else {})})
+    words = [sys.executable, "-m", "aglab", "up", "--mode", "docker", "--port-base", str(free_ports())]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True)
+    begin = phase.replace("_", " ")
+    deadline = time.monotonic() + 60
+    while not any(call.startswith(begin) for call in stand.calls):
+        assert time.monotonic() < deadline and process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in said and "Traceback" not in said
+    assert stand.calls[-1].startswith("compose down")
+    assert not stand.state.get("containers")
+
+
+# -- commands ------------------------------------------------------------------------------------------------------------
+def test_down_asks_before_it_deletes(stand, capsys, monkeypatch):
+    """Without a terminal the databases are kept; with --delete-data they go."""
+    stand.project().up()
+    said = run(capsys, "down", "--mode", "docker", "--json").json
+    assert said == {"ended": True, "data_deleted": False}
+    assert stand.state["volumes"]
+    assert run(capsys, "down", "--mode", "docker", "--delete-data", "--json").json["data_deleted"]
+    assert not stand.state["volumes"]
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("n\n", True), ("y\n", False)])
+def test_down_in_a_terminal_asks(stand, capsys, monkeypatch, answer, kept):
+    """The question, and both answers."""
+    import io
+
+    stand.project().up()
+    terminal = io.StringIO(answer)
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdin", terminal)
+    run(capsys, "down")
+    assert bool(stand.state["volumes"]) is kept
+
+
+def test_status_names_what_it_sees(stand, capsys):
+    """Containers that run, nodes that do not answer: state without a role."""
+    stand.project().up()
+    (stand.home / "docker" / "sa_password.txt").write_text("Some_Password1")
+    found = run(capsys, "status", "--json").json
+    assert found["mode"] == "docker"
+    assert [(node["name"], node["role"], node["state"]) for node in found["nodes"]] == [
+        (name, None, "running healthy") for name in ("sql1", "sql2", "sql3")
+    ]
+
+
+def test_delete_data_is_no_word_for_a_twin(capsys, monkeypatch, tmp_path):
+    """The twin's state is a folder, and the message names it."""
+    monkeypatch.setenv("AGLAB_HOME", str(tmp_path))
+    run(capsys, "down", "--delete-data").is_one_clear_line(2, "--delete-data is for containers", "folder")
+
+
+def test_a_lab_without_containers(stand):
+    """A lab in mode docker says what to start."""
+    from aglab.lab import cluster
+
+    with pytest.raises(MissingError, match="no containers are up"):
+        cluster("docker")
+
+
+def test_a_password_file_that_is_gone(stand):
+    """Named, with the command that writes it again."""
+    with pytest.raises(MissingError, match=r"sa_password\.txt cannot be read"):
+        stand.project().password()
+
+
+def test_a_damaged_state_file_is_no_project(stand):
+    """Unreadable memory is no memory."""
+    folder = stand.home / "docker"
+    folder.mkdir(parents=True)
+    (folder / "cluster.json").write_text("{")
+    assert Containers.remembered(bundle_path("docker"), folder) is None
+
+
+def test_telling_lines_leave_noise_out():
+    """The last lines that speak of trouble; any last lines where none does."""
+    log = "a\nError: 17113, Severity: 16\nThis is an informational message only.\nlast"
+    assert causes.telling_lines(log) == ["Error: 17113, Severity: 16"]
+    assert causes.telling_lines("one\ntwo") == ["one", "two"]
+
+
+def test_compose_defaults_and_image_pins():
+    """Images are pinned in one place and no tag floats; the twin's label decides about its overlay."""
+    text = (bundle_path("docker") / "compose.yaml").read_text()
+    assert text.count("mcr.microsoft.com/") == 1
+    assert "latest" not in text
+    assert "MSSQL_SA_PASSWORD" not in text, "the password is read from a file"
