@@ -5,6 +5,7 @@ A stand-in plays hammerdbcli (tests/live/stand_in_hammerdbcli.py): this proves g
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -89,7 +90,7 @@ def test_the_working_folder_is_private_and_goes(home, monkeypatch):
     folders = []
 
     def watched(argv, stdin_text, on_line):
-        folders.append(Path(argv[4]))
+        folders.append(Path(os.environ.get("TMPDIR", "/tmp"), argv[4]))
         modes = []
         code = local(argv, stdin_text, lambda line: (modes.append(folders[0].stat().st_mode & 0o777), on_line(line)))
         assert set(modes) == {0o700}

@@ -48,12 +48,13 @@ _NOT_FOUND = 127
 
 # $1 working folder, $2 HammerDB's folder. The images set the paths of unixODBC in ~/.bashrc only, which nobody reads here.
 _START = f"""umask 077
-mkdir "$1" || exit 73
-trap 'rm -rf "$1"' EXIT
+folder="${{TMPDIR:-/tmp}}/$1"
+mkdir "$folder" || exit 73
+trap 'rm -rf "$folder"' EXIT
 trap '[ -z "${{child:-}}" ] || kill -TERM "-$child"; exit 143' HUP INT TERM
 IFS= read -r {PASSWORD_VARIABLE} && export {PASSWORD_VARIABLE}
-cat > "$1/run.tcl"
-export TMP="$1"
+cat > "$folder/run.tcl"
+export TMP="$folder"
 if [ -d /usr/local/unixODBC ]; then
   export PATH="$PATH:/opt/mssql-tools18/bin:/usr/local/unixODBC/bin" ODBCINI=/usr/local/unixODBC/etc/odbc.ini
   export ODBCSYSINI=/usr/local/unixODBC/etc LD_LIBRARY_PATH="${{LD_LIBRARY_PATH:-}}:/usr/local/unixODBC/lib"
@@ -62,12 +63,12 @@ for home in "$2" "$2"/HammerDB-*; do
   if [ -x "$home/hammerdbcli" ]; then cd "$home" || exit 72; found=1; break; fi
 done
 [ -n "${{found:-}}" ] || exit {_NOT_FOUND}
-setsid ./hammerdbcli tcl auto "$1/run.tcl" </dev/null &
+setsid ./hammerdbcli tcl auto "$folder/run.tcl" </dev/null &
 child=$!
-echo "$child" > "$1/pid"
+echo "$child" > "$folder/pid"
 wait "$child"
 """
-_STOP = 'kill -TERM "-$(cat "$1/pid")"'  # no --: dash does not know it here
+_STOP = 'kill -TERM "-$(cat "${TMPDIR:-/tmp}/$1/pid")"'  # no --: dash does not know it here
 
 
 class HammerDB:
@@ -132,7 +133,7 @@ class HammerDB:
             load.stop()
 
     def _call(self, script: str, on_line: Callable[[str], None] | None, progress: Progress, users: int) -> Output:
-        self._folder = f"/tmp/aglab-hammerdb-{secrets.token_hex(8)}"
+        self._folder = f"aglab-hammerdb-{secrets.token_hex(8)}"
         lines: list[str] = []
         done = 0
 
