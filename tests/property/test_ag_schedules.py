@@ -216,5 +216,5 @@ def test_a_saved_group_goes_on_as_if_nothing_had_happened(seed: int) -> None:
             assert twin.apply(event, now_s) == effects
         if twin is None or rng.random() < 0.05:
             twin = saving.from_dict(json.loads(json.dumps(saving.to_dict(group))))
-    with pytest.raises(UsageError, match="format=0 must be 1"):
+    with pytest.raises(UsageError, match="format=0 must be 2"):
         saving.from_dict({"format": 0})

@@ -147,7 +147,8 @@ def test_modes_and_required_secondaries(own):
         ("ALTER AVAILABILITY GROUP nosuch FAILOVER", "does not exist"),
         ("ALTER AVAILABILITY GROUP ag1 FAILOVER", "Cannot failover"),
         ("ALTER AVAILABILITY GROUP ag1 SET (ROLE = SECONDARY)", "ag1"),
-        ("ALTER AVAILABILITY GROUP ag1 ADD LISTENER N'x' (PORT = 1433)", "ADD LISTENER"),
+        ("ALTER AVAILABILITY GROUP ag1 ADD LISTENER N'x' (WITH DHCP)", "DHCP"),
+        ("ALTER AVAILABILITY GROUP ag1 ADD LISTENER N'x' (WITH IP ((N'10.0.0.9', N'255.0.0.0')))", "loopback"),
         ("ALTER AVAILABILITY GROUP ag1 ADD DATABASE nosuch", "does not exist"),
         ("ALTER AVAILABILITY GROUP ag1 SET (NO_SUCH = 1)", "NO_SUCH"),
         ("ALTER AVAILABILITY GROUP ag1 SET (FAILURE_CONDITION_LEVEL = x)", "x"),
@@ -163,7 +164,11 @@ def test_databases_join_and_leave(own):
     """ADD DATABASE seeds every secondary; REMOVE DATABASE leaves their copies RESTORING (927)."""
     own.sql("CREATE DATABASE Shop")
     own.sql("CREATE TABLE dbo.f (id int); INSERT INTO dbo.f VALUES (1)", database="Shop")
+    assert "have not been backed up" in refused(own, "ALTER AVAILABILITY GROUP ag1 ADD DATABASE Shop")
+    own.sql("BACKUP DATABASE Shop TO DISK = N'NUL'")
     own.sql("ALTER AVAILABILITY GROUP ag1 ADD DATABASE Shop")
+    assert states(own)["sql2"] == "NOT SYNCHRONIZING"
+    own.sql("WAITFOR DELAY '00:00:01'")
     assert own.value("SELECT id FROM dbo.f", node="sql2", database="Shop") == 1
     own.sql("INSERT INTO dbo.f VALUES (2)", database="Shop")
     assert len(own.rows("SELECT id FROM dbo.f", node="sql3", database="Shop")) == 2

@@ -36,6 +36,7 @@ class GroupBase:
         self.witness_version = (0, 0)  # of the newest configuration record written with the witness's vote
         self.managed = managed  # EXTERNAL: a cluster manager (Pacemaker) watches and fails over
         self.cuts: set[frozenset[str]] = set()
+        self.closed: set[frozenset[str]] = set()  # pairs whose mirroring endpoints do not accept each other
         self.pending: list[PendingCommit] = []
         self.forced_quorum: set[str] = set()
         self.dropped = False  # WSFC: the group is gone from the cluster's database

@@ -2,7 +2,7 @@
 
 WSFC is emulated as node majority over all nodes, with an optional witness that sides with the largest part (then with the part
 of the current primary). Nodes that reach each other through a third are in one part. EXTERNAL with three or more
-configuration replicas needs a majority of them ("High availability and data protection for availability group
+configuration replicas needs a majority of those that have joined ("High availability and data protection for availability group
 configurations": with both partners gone the primary is not available); with fewer, and with NONE, nobody arbitrates.
 """
 
@@ -26,6 +26,10 @@ class ClusterRules(GroupBase):
     def linked(self, one: str, other: str) -> bool:
         """Both instances run and messages pass between them."""
         return self.nodes[one].up and self.nodes[other].up and (not self.cuts or frozenset((one, other)) not in self.cuts)
+
+    def reachable(self, one: str, other: str) -> bool:
+        """Linked, and the mirroring endpoints of both accept each other: what sessions and JOIN need."""
+        return self.linked(one, other) and (not self.closed or frozenset((one, other)) not in self.closed)
 
     def part_of(self, node: str) -> set[str]:
         """The running nodes that a running node reaches, itself included, directly or through others."""
@@ -74,7 +78,7 @@ class ClusterRules(GroupBase):
         if not self.arbitrated():
             return True
         holders = [name for name in here if name in self.replicas and self.nodes[name].member and self.nodes[name].orphan is None]
-        return 2 * len(holders) > len(self.replicas)
+        return 2 * len(holders) > len([name for name in self.replicas if self.nodes[name].joined_once])
 
     def witness_votes_for(self, part: set[str]) -> bool:
         """A file share witness keeps no record, but it knows how new the newest is that it voted for.
@@ -103,7 +107,7 @@ class ClusterRules(GroupBase):
             return [
                 one
                 for name, one in self.nodes.items()
-                if name != node and one.member and one.role != Role.PRIMARY and self.linked(node, name)
+                if name != node and one.member and one.role != Role.PRIMARY and self.reachable(node, name)
             ]
         return [self.nodes[name] for name in self.part_of(node) if name != node and self.nodes[name].role != Role.PRIMARY]
 

@@ -96,6 +96,7 @@ class ConfigurationRules(FailoverRules):
         )
         self.write_view(node, view)
         spec = self.replicas.pop(target)
+        other.joined_once = False
         self.spec.replicas = list(self.replicas.values())
         if other.member:
             other.orphan = spec
@@ -155,6 +156,8 @@ class ConfigurationRules(FailoverRules):
         self.replicas[target] = new
         self.spec.replicas = list(self.replicas.values())
         self.write_view(node, node.view.next())
+        if "seeding_mode" in changes:
+            self.start_seeding()
 
     # --- options -------------------------------------------------------------------------------------------------------
 
@@ -200,7 +203,7 @@ class ConfigurationRules(FailoverRules):
             self.check(primary is not None, 35250)
         self.check(primary is not None and name in self.replicas, 47106, self.name)
         assert primary is not None
-        node.member, node.orphan, node.offline = True, None, False
+        node.member, node.joined_once, node.orphan, node.offline = True, True, None, False
         node.view, node.has_quorum = primary.view, primary.has_quorum
         self.log(name, 41058, self.name)
         self.set_role(name, Role.RESOLVING, "startup")
@@ -219,7 +222,7 @@ class ConfigurationRules(FailoverRules):
 
     def _reachable_primary(self, node: NodeState) -> NodeState | None:
         serving = [
-            one for one in self.nodes.values() if one.serves and one.name in self.replicas and self.linked(one.name, node.name)
+            one for one in self.nodes.values() if one.serves and one.name in self.replicas and self.reachable(one.name, node.name)
         ]
         return max(serving, key=lambda one: one.view.version, default=None)
 
@@ -289,8 +292,11 @@ class ConfigurationRules(FailoverRules):
                 copy = node.databases.setdefault(database, DatabaseReplica(database_state=DatabaseState.RESTORING))
                 if spec.seeding_mode == "AUTOMATIC":
                     copy.seeding = "SEEDING" if node.may_create_databases else "FAILED"
-                    copy.seeding_started_s = self.now_s
+                    copy.seeding_started_s = copy.seeding_ended_s = self.now_s
+                    copy.seeding_attempts += 1
+                    copy.seeding_failure = None
                     if not node.may_create_databases:
+                        copy.seeding_failure = "Seeding Check Message Timeout"
                         self.log(node.name, 19506, self.name)
 
     def seed_done(self, name: str, database: str) -> None:
@@ -299,8 +305,23 @@ class ConfigurationRules(FailoverRules):
         copy, primary = node.databases.get(database), self._reachable_primary(node)
         if copy is None or copy.seeding != "SEEDING" or primary is None or not node.connected:
             return
-        copy.seeding = "COMPLETED"
+        copy.seeding, copy.seeding_ended_s = "COMPLETED", self.now_s
         self._join_copy(node, primary, database, primary.databases[database].hardened)
+
+    def seed_failed(self, name: str, database: str, text: str) -> None:
+        """The copy cannot be made there now; GRANT CREATE ANY DATABASE or MODIFY REPLICA ... SEEDING_MODE starts it again."""
+        copy = self.nodes[name].databases.get(database)
+        if copy is not None and copy.seeding == "SEEDING":
+            copy.seeding, copy.seeding_ended_s, copy.seeding_failure = "FAILED", self.now_s, text
+
+    def drop_copy(self, name: str, database: str) -> None:
+        """The database is gone from an instance; a joined copy cannot be dropped (3752)."""
+        node = self.nodes[name]
+        copy = node.databases.get(database)
+        if copy is None:
+            return
+        self.check(not (node.member and copy.joined), 3752, database)
+        del node.databases[database]
 
     def _join_copy(self, node: NodeState, primary: NodeState, database: str, lsn: int) -> None:
         copy, source = node.databases[database], primary.databases[database]

@@ -282,7 +282,7 @@ def dm_hadr_automatic_seeding(group: Group, node: str, at: At = default_at) -> I
                 continue
             yield {
                 "start_time": at(copy.seeding_started_s),
-                "completion_time": at(group.now_s) if copy.seeding == "COMPLETED" else None,
+                "completion_time": at(copy.seeding_ended_s) if copy.seeding != "SEEDING" else None,
                 "ag_id": group.id,
                 "ag_db_id": group.database_id(database),
                 "ag_remote_replica_id": group.replica_id(state.name),
@@ -291,9 +291,9 @@ def dm_hadr_automatic_seeding(group: Group, node: str, at: At = default_at) -> I
                 "current_state": copy.seeding,
                 "performed_seeding": copy.seeding == "COMPLETED",
                 "failure_state": 15 if copy.seeding == "FAILED" else 0,
-                "failure_state_desc": "Seeding Check Message Timeout" if copy.seeding == "FAILED" else None,
+                "failure_state_desc": copy.seeding_failure,
                 "error_code": 0,
-                "number_of_attempts": 1,
+                "number_of_attempts": copy.seeding_attempts,
             }
 
 

@@ -153,7 +153,7 @@ class ElectionRules(CommitRules):
         for one in members:
             if one.role == Role.PRIMARY:
                 continue
-            known = [other.view for other in members if other is not one and self.linked(one.name, other.name)]
+            known = [other.view for other in members if other is not one and self.reachable(one.name, other.name)]
             newest = max(known, key=lambda view: view.version, default=one.view)
             if one.view.version < newest.version:
                 self._meet(one, newest)

@@ -110,6 +110,15 @@ class SeedDone:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedFailed:
+    """Automatic seeding of a secondary's database cannot be done there; it waits for another start."""
+
+    node: str
+    database: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time passes: session timeouts, the cluster's reaction to failures, undo."""
 
@@ -145,6 +154,17 @@ class Heal:
 
     one: str
     other: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """The pairs of instances whose database mirroring endpoints do not accept each other; all others do.
+
+    An endpoint that is stopped, missing or does not know the other's certificate closes the session at once; the cluster's own
+    messages still pass.
+    """
+
+    closed: frozenset[frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +336,14 @@ class UnjoinDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class DropCopy:
+    """DROP DATABASE on an instance whose copy has left the group."""
+
+    node: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetListener:
     """ADD, MODIFY or REMOVE LISTENER: the listener as it shall be, None to remove it."""
 
@@ -331,8 +359,8 @@ class Drop:
 
 
 Event = (
-    Commit | WriteLog | LogBackup | Send | Receive | Harden | Redo | Progress | CatchUp | SeedDone | Tick | Crash | Start | Cut
-    | Heal | HealthFault | DatabaseFault | MovementFault | ForceQuorum | Suspend | Resume | Failover | ForceFailover | Offline
-    | SetRoleSecondary | Join | GrantCreateDatabase | AddReplica | RemoveReplica | ModifyReplica | SetOption | AddDatabase
-    | RemoveDatabase | JoinDatabase | UnjoinDatabase | SetListener | Drop
+    Commit | WriteLog | LogBackup | Send | Receive | Harden | Redo | Progress | CatchUp | SeedDone | SeedFailed | Tick
+    | Crash | Start | Cut | Heal | Endpoints | HealthFault | DatabaseFault | MovementFault | ForceQuorum | Suspend | Resume
+    | Failover | ForceFailover | Offline | SetRoleSecondary | Join | GrantCreateDatabase | AddReplica | RemoveReplica
+    | ModifyReplica | SetOption | AddDatabase | RemoveDatabase | JoinDatabase | UnjoinDatabase | DropCopy | SetListener | Drop
 )  # fmt: skip

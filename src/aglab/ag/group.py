@@ -59,6 +59,8 @@ class Group(ConfigurationRules):
         names = list(dict.fromkeys([*(nodes or []), *(one.name for one in spec.replicas)]))
         group = cls(copying.deepcopy(spec), names, timing, witness, managed)
         group.now_s = now_s
+        for name in names:
+            group.nodes[name].up = nodes is None or name in nodes  # a replica on a machine that the cluster does not have
         try:
             group._check_new(node)
         except AgRefusal as refusal:
@@ -120,7 +122,7 @@ class Group(ConfigurationRules):
 
     def _begin(self, name: str) -> None:
         node = self.nodes[name]
-        node.member, node.may_create_databases = True, True
+        node.member, node.joined_once, node.may_create_databases = True, True, True
         node.view = View(1, 1, name)
         self.log(name, 41058, self.name)
         self.set_role(name, Role.RESOLVING, "startup")
@@ -310,6 +312,9 @@ class Group(ConfigurationRules):
         self.cuts.discard(frozenset((event.one, event.other)))
         self.note_failure()
 
+    def _endpoints(self, event: ev.Endpoints) -> None:
+        self.closed = set(event.closed)
+
     def _health_fault(self, event: ev.HealthFault) -> None:
         if event.level == 2:
             self.faults.setdefault(event.node, (2, self.now_s))
@@ -336,11 +341,13 @@ class Group(ConfigurationRules):
         ev.Progress: _move,
         ev.CatchUp: _catch_up,
         ev.SeedDone: lambda self, event: self.seed_done(event.node, event.database),
+        ev.SeedFailed: lambda self, event: self.seed_failed(event.node, event.database, event.text),
         ev.Tick: _tick,
         ev.Crash: _crash,
         ev.Start: _start,
         ev.Cut: _cut,
         ev.Heal: _heal,
+        ev.Endpoints: _endpoints,
         ev.HealthFault: _health_fault,
         ev.DatabaseFault: lambda self, event: self.database_fault(event.node, event.database, event.state),
         ev.MovementFault: _movement_fault,
@@ -361,6 +368,7 @@ class Group(ConfigurationRules):
         ev.RemoveDatabase: lambda self, event: self.remove_database(event.node, event.database),
         ev.JoinDatabase: lambda self, event: self.join_database(event.node, event.database, event.restored_lsn),
         ev.UnjoinDatabase: lambda self, event: self.unjoin_database(event.node, event.database),
+        ev.DropCopy: lambda self, event: self.drop_copy(event.node, event.database),
         ev.SetListener: lambda self, event: self.set_listener(event.node, event.listener),
         ev.Drop: lambda self, event: self.drop(event.node),
     }

@@ -89,6 +89,12 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         'The availability group database "{0}" is changing roles from "{1}" to "{2}" because the mirroring session or '
         "availability group failed over due to {3}. This is an informational message only. No user action is required.",
     ),
+    3752: (
+        16,
+        1,
+        "The database '{0}' is currently joined to an availability group.  Before you can drop the database, you need to "
+        "remove it from the availability group.",
+    ),
     3906: (
         16,
         1,

@@ -53,14 +53,14 @@ class MovementRules(ClusterRules):
             possible = self.session_possible(node)
             primary = self.primary_of(node)
             if node.connected:
-                if not possible:
+                if not possible or (primary is not None and frozenset((primary.name, node.name)) in self.closed):
                     self.disconnect(node, timed_out=False)
                 elif primary is not None and not self.linked(primary.name, node.name):
                     if node.silent_since_s is None:
                         node.silent_since_s = self.now_s
                 else:
                     node.silent_since_s = None
-            if possible and not node.connected and primary is not None and self.linked(primary.name, node.name):
+            if possible and not node.connected and primary is not None and self.reachable(primary.name, node.name):
                 self.connect(primary, node)
             if node.connected and primary is not None:
                 self._settle_movement(primary, node)
@@ -270,7 +270,7 @@ class MovementRules(ClusterRules):
 
     def _carries(self, node: NodeState) -> bool:
         primary = self.primary_of(node)
-        return node.connected and primary is not None and self.linked(primary.name, node.name)
+        return node.connected and primary is not None and self.reachable(primary.name, node.name)
 
     def acknowledge_hardening(self, node: NodeState, copy: DatabaseReplica) -> None:
         """The primary learns how far a secondary has hardened."""

@@ -28,7 +28,7 @@ from aglab.ag.spec import (
 from aglab.ag.state import DatabaseReplica, NodeState, PendingCommit, View
 from aglab.core.errors import field_error
 
-FORMAT = 1
+FORMAT = 2
 
 
 def to_dict(group: Group) -> dict[str, Any]:
@@ -43,6 +43,7 @@ def to_dict(group: Group) -> dict[str, Any]:
         "ledgers": {name: asdict(ledger) for name, ledger in group.ledgers.items()},
         "pending": [asdict(one) for one in group.pending],
         "cuts": sorted(sorted(pair) for pair in group.cuts),
+        "closed": sorted(sorted(pair) for pair in group.closed),
         "forced_quorum": sorted(group.forced_quorum),
         "witness_version": list(group.witness_version),
         "newest": list(group.newest),
@@ -64,6 +65,7 @@ def from_dict(content: dict[str, Any]) -> Group:
     group.ledgers = {name: _ledger(one) for name, one in content["ledgers"].items()}
     group.pending = [PendingCommit(**one) for one in content["pending"]]
     group.cuts = {frozenset(pair) for pair in content["cuts"]}
+    group.closed = {frozenset(pair) for pair in content["closed"]}
     group.forced_quorum = set(content["forced_quorum"])
     group.witness_version = tuple(content["witness_version"])
     group.newest = tuple(content["newest"])

@@ -76,6 +76,9 @@ class DatabaseReplica:
     caught_up_s: float = 0.0  # when the copy last held all of the primary's log
     seeding: str | None = None  # current_state of sys.dm_hadr_automatic_seeding
     seeding_started_s: float = 0.0
+    seeding_ended_s: float = 0.0
+    seeding_attempts: int = 0
+    seeding_failure: str | None = None
     size_bytes: int = 0
 
 
@@ -86,6 +89,7 @@ class NodeState:
     name: str
     up: bool = True
     member: bool = False  # hosts a replica of the group (the JOIN or CREATE has run here)
+    joined_once: bool = False  # has been a member since its replica was added: it counts for a majority
     role: Role = Role.NONE
     operational: OperationalState = OperationalState.OFFLINE
     view: View = field(default_factory=View)

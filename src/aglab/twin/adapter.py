@@ -58,6 +58,11 @@ class Adapter:
                 [("node", name, None, True), ("startup_options", text, None, False)],
                 "restart a node with startup options",
             ),
+            "set_hadr": (
+                self.set_hadr,
+                [("node", name, None, True), ("enabled", INT, 1, False)],
+                "HADR on or off from the node's next start, as mssql-conf set hadr.hadrenabled",
+            ),
             "set_profile": (self.set_profile, [("profile", text, None, True)], "other machines under every node"),
             "snapshot": (self.snapshot, [("name", text, None, True)], "keep the whole cluster under a name"),
             "restore": (self.restore, [("name", text, None, True)], "bring the whole cluster back to a snapshot"),
@@ -181,6 +186,14 @@ class Adapter:
         target.restart(options, caller=session)
         shown = " ".join(target.startup_options) or "none"
         yield message(f"Node {target.name} has restarted; startup options: {shown}.")
+
+    def set_hadr(self, here: Node, session: Session, /, node: Any = None, enabled: Any = 1) -> _Effects:
+        """EXEC twin.set_hadr @node [, @enabled]"""
+        target = self.cluster.node(node)
+        target.hadr_at_next_start = bool(enabled)
+        self.cluster.dirty = True
+        word = "on" if target.hadr_at_next_start else "off"
+        yield message(f"HADR of node {target.name} is {word} from its next start.")
 
     def set_profile(self, here: Node, session: Session, /, profile: Any = None) -> _Effects:
         """EXEC twin.set_profile @profile"""

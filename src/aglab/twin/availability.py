@@ -1,7 +1,8 @@
-"""The availability group of a twin: the rules of :mod:`aglab.ag` over live nodes, rows and the engine's log positions.
+"""One availability group of a twin: the rules of :mod:`aglab.ag` over live nodes, rows and the engine's log positions.
 
-The group is what ``aglab up`` forms: ag1, cluster type EXTERNAL, synchronous commit on every replica, sql1 primary. The engine
-says how far log has got, the rules say what follows (roles, synchronization, sessions, commits), and this module carries
+``aglab up`` forms one: ag1, cluster type EXTERNAL, synchronous commit on every replica, sql1 primary; on bare nodes CREATE
+AVAILABILITY GROUP does (:mod:`aglab.twin.group_statements`). The engine runs the load of one database; for the group that holds
+it, it says how far log has got, the rules say what follows (roles, synchronization, sessions, commits), and this module carries
 that out: errorlog lines, dropped connections, the engine's primary and links, rows (:mod:`aglab.twin.shipping`). While a replica
 in step is silent, the load waits as a synchronous commit does, until SESSION_TIMEOUT has passed.
 """
@@ -67,23 +68,29 @@ class Availability:
     rules : aglab.ag.Group
     rows : Shipping
         Which replica has which committed rows.
+    serial : int
+        Tells groups of one name apart in the state file.
     """
 
-    def __init__(self, cluster: Cluster, rules: ag.Group) -> None:
+    def __init__(self, cluster: Cluster, rules: ag.Group, serial: int = 1) -> None:
         self.cluster = cluster
+        self.serial = serial
         self.rules = rules
         self.rows = Shipping(cluster, self)
         self._outcomes: dict[int, ef.Effect] = {}
         self._commits = max((one.id for ledger in rules.ledgers.values() for one in ledger.commits), default=0)
+        self.listener_home: str | None = None  # where the listener was made
         self._end_bytes = cluster.plant.gauges(rules.primary() or "").get("lsn_end", 0.0)
-        cluster.plant.due_s = rules.next_timer_s
-        cluster.plant.fire = self._fire
 
     def replace(self, rules: ag.Group) -> None:
         """Another state of the group (a restored one); rows are the caller's business."""
-        rows = self.rows
-        self.__init__(self.cluster, rules)  # type: ignore[misc]
-        self.rows = rows
+        rows, home = self.rows, self.listener_home
+        self.__init__(self.cluster, rules, self.serial)  # type: ignore[misc]
+        self.rows, self.listener_home = rows, home
+        self.engine_renewed()
+
+    def engine_renewed(self) -> None:
+        """The engine's log begins again (other machines, other replicas): count what is made from here."""
         self._end_bytes = self.cluster.plant.gauges(self.cluster.plant.flow.primary).get("lsn_end", 0.0)
 
     # -- reading -------------------------------------------------------------------------------------------------
@@ -94,13 +101,13 @@ class Availability:
 
     @property
     def primary(self) -> str:
-        """The node that serves, or that the load last ran on."""
-        return self.rules.primary() or self.cluster.plant.flow.primary
+        """The node that serves, or that served last."""
+        return self.rules.primary() or self.rules.believed_primary() or self.cluster.plant.flow.primary
 
     @property
-    def database(self) -> str:
-        """The database that the load runs on."""
-        return self.cluster.nodes[self.primary].database_name
+    def load(self) -> str | None:
+        """The database that the engine's load runs on, where it belongs to this group."""
+        return self.holds(self.cluster.load_database)
 
     def holds(self, database: str) -> str | None:
         """The group's name of a database that belongs to it, or None."""
@@ -128,7 +135,7 @@ class Availability:
         self.cluster.plant.sync()
         self.move()
 
-    def _fire(self, due_s: float) -> None:
+    def fire(self, due_s: float) -> None:
         """A timer of the group is due; the engine stands at that moment."""
         self.move(due_s)
         self.apply(ev.Tick(), now_s=due_s)
@@ -159,13 +166,17 @@ class Availability:
         """One event, carried out."""
         effects = list(self.rules.apply(event, self.now_s() if now_s is None else max(now_s, self.rules.now_s)))
         for effect in effects:
-            self._carry_out(effect, caller)
+            self.carry_out(effect, caller)
         self._tell_engine()
         self.rows.settle()
+        self.cluster.groups.settled()
         return effects
 
-    def _carry_out(self, effect: ef.Effect, caller: Session | None) -> None:
+    def carry_out(self, effect: ef.Effect, caller: Session | None) -> None:
+        """What follows from an effect on the nodes."""
         nodes = self.cluster.nodes
+        if getattr(effect, "node", None) not in nodes and hasattr(effect, "node"):
+            return  # a replica on a machine that the cluster does not have
         if isinstance(effect, ef.LogLine):
             nodes[effect.node].errorlog.write(nodes[effect.node], effect.text, "spid33s", self.rules.now_s)
         elif isinstance(effect, ef.CommitAcknowledged | ef.CommitFailed):
@@ -178,6 +189,10 @@ class Availability:
             self.rows.rewound(effect.node, effect.database)
         elif isinstance(effect, ef.DatabaseJoined):
             nodes[effect.node].note_membership()
+        elif isinstance(effect, ef.DatabaseStateChanged):
+            nodes[effect.node].note_state(effect.database, effect.new)
+        elif isinstance(effect, ef.SessionEvent):
+            nodes[effect.node].note_event(effect.name, effect.fields, self.rules.now_s)
         elif isinstance(effect, ef.DatabaseLeft):
             self.cluster.drop_users(nodes[effect.node], effect.database, caller)
             nodes[effect.node].note_membership()
@@ -187,15 +202,14 @@ class Availability:
         """Give the rules the engine's positions: each replica is as far behind the end of log as its queues say."""
         plant, rules = self.cluster.plant, self.rules
         moment = self.now_s() if now_s is None else max(now_s, rules.now_s)
-        source = plant.flow.primary
-        if source != rules.primary():
+        source, load = rules.primary(), self.load
+        if source is None or (load is not None and source != plant.flow.primary):
             return
-        gauges = {name: plant.flow.gauges(name) for name in plant.flow.names}
-        made = int(gauges[source]["lsn_end"] - self._end_bytes)
-        load = self.holds(self.database)
-        if made > 0:
-            self._end_bytes += made
-            if load is not None:
+        gauges = {name: plant.flow.gauges(name) for name in plant.flow.names} if load is not None else {}
+        if load is not None:
+            made = int(gauges[source]["lsn_end"] - self._end_bytes)
+            if made > 0:
+                self._end_bytes += made
                 self.apply(ev.WriteLog(source, load, made), now_s=moment)
         for name, node in rules.nodes.items():
             for database in list(node.databases):
@@ -216,13 +230,16 @@ class Availability:
             self.apply(ev.Progress(name, database, hardened, hardened, hardened, redone), now_s=moment)
 
     def _tell_engine(self) -> None:
-        plant, rules = self.cluster.plant, self.rules
+        plant, rules, load = self.cluster.plant, self.rules, self.load
+        if load is None:
+            return
         primary = rules.primary()
         if primary is not None and primary != plant.flow.primary:
+            if not plant.carries(primary):
+                plant.set_replicas([one for one in self.cluster.nodes if one in (*plant.flow.names, primary)])
             plant.set_primary(primary)
             tell(self.cluster)
-            self._end_bytes = plant.gauges(primary)["lsn_end"]
-        load = next(iter(rules.spec.databases), "")
+            self.engine_renewed()
         silent = False
         for name in plant.flow.names:
             node = rules.nodes[name]
@@ -289,7 +306,8 @@ class Availability:
     # -- keeping -------------------------------------------------------------------------------------------------
     def to_dict(self) -> dict[str, Any]:
         """For the state file."""
-        return {"rules": ag.saving.to_dict(self.rules), "stale": sorted(self.rows.stale)}
+        rules = ag.saving.to_dict(self.rules)
+        return {"rules": rules, "stale": sorted(self.rows.stale), "listener_home": self.listener_home, "serial": self.serial}
 
 
 __all__ = ["VLF_BYTES", "Availability", "form", "identifier", "lsn", "spec_of", "time_at"]

@@ -52,6 +52,7 @@ class Client:
         session.blocked_by = 0
         if wait.wait_type:
             self.node.waits.add(wait.wait_type, waited_us)
+        self.node.cluster.groups.catch_up()
 
     def request_started(self, text: str) -> None:
         """A request begins."""

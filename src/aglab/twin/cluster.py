@@ -15,8 +15,11 @@ from aglab.hardware import profile_names
 from aglab.tsql import CommitRecord, Session, TsqlError
 from aglab.twin import freeze
 from aglab.twin.adapter import Adapter
+from aglab.twin.addresses import Addresses
 from aglab.twin.availability import Availability, form
 from aglab.twin.clock import Clock
+from aglab.twin.endpoints import Files, trust_each_other
+from aglab.twin.groups import Groups
 from aglab.twin.node import Node
 from aglab.twin.plant import DEFAULT_PROFILE, Plant
 from aglab.twin.world import World
@@ -27,7 +30,7 @@ COMMIT_NOT_KEPT = 50012  # the disk under the state directory refused a commit
 
 
 class Cluster:
-    """Three nodes (``replicas`` = 1 leaves the engine's log shipping out: ``bare``).
+    """Three nodes, in one availability group unless ``bare``.
 
     Parameters
     ----------
@@ -36,7 +39,8 @@ class Cluster:
     pace : str
         The clock's pace.
     bare : bool
-        No availability group: three stand-alone nodes, of which sql1 carries the load.
+        No availability group: three stand-alone nodes. sql1 has the load's database, the others have no user database; T-SQL
+        forms a group (:mod:`aglab.twin.group_statements`).
     seed : int
         Seed of the engine's randomness.
     cluster_type : str
@@ -56,9 +60,15 @@ class Cluster:
         self.clock = Clock(wall, pace)
         self.world = World(self.clock, wall)
         self.plant = Plant(checked_profile(profile), 1 if bare else 3, lambda: self.clock.now_us, seed)
+        self.files = Files()
+        self.addresses = Addresses(self)
         self.nodes: dict[str, Node] = {}
-        self.group = None if bare else Availability(self, form(list(NODE_NAMES), DATABASE, 0.0, cluster_type))
+        self.groups = Groups(self)
+        if not bare:
+            self.groups.all.append(Availability(self, form(list(NODE_NAMES), DATABASE, 0.0, cluster_type)))
         self.nodes = {name: Node(self, name, ordinal) for ordinal, name in enumerate(NODE_NAMES, start=1)}
+        if not bare:
+            trust_each_other(self.nodes)
         self.adapter = Adapter(self)
         self.state_path: Path | None = None
         self.dirty = False  # something small that belongs in the state file has changed
@@ -71,9 +81,20 @@ class Cluster:
             node.start(first=True)
 
     @property
+    def load_database(self) -> str:
+        """The database that the engine's load runs on."""
+        return str(getattr(self.plant.scenario, "database", DATABASE))
+
+    @property
+    def group(self) -> Availability | None:
+        """The availability group of the load's database, else the first one."""
+        return self.groups.main
+
+    @property
     def primary(self) -> str:
         """Name of the node that carries the load."""
-        return self.group.primary if self.group else NODE_NAMES[0]
+        group = self.groups.of(self.load_database)
+        return group.primary if group is not None else self.plant.flow.primary
 
     def node(self, name: Any) -> Node:
         """The node by name.
@@ -110,7 +131,7 @@ class Cluster:
 
     def replicates(self, database: str) -> bool:
         """Whether the database belongs to the availability group."""
-        return self.group is not None and self.group.holds(database) is not None
+        return self.groups.of(database) is not None
 
     def writers_in(self, node: str, database: str) -> bool:
         """Whether a session on the node has uncommitted changes in a database."""

@@ -148,8 +148,7 @@ class ContainerWorld:
     def _heard(self, name: str, links: dict[str, bool]) -> None:
         self.reached[name] = {str(peer): bool(up) for peer, up in links.items()}
         self._apply()
-        if self.cluster.group is not None:
-            self.cluster.group.sync()  # the group's timers are heard when they are due, not only when somebody asks
+        self.cluster.groups.sync()  # the group's timers are heard when they are due, not only when somebody asks
 
     def _apply(self) -> None:
         """Tell the availability group which links are cut: those that one of their ends does not reach."""
@@ -162,9 +161,7 @@ class ContainerWorld:
             whole = self.reached[here].get(there, True) and self.reached[there].get(here, True)
             if whole is (pair not in self.cut):
                 continue
-            group = self.cluster.group
-            if group is not None:
-                group.act(events.Heal(here, there) if whole else events.Cut(here, there))
+            self.cluster.groups.act(events.Heal(here, there) if whole else events.Cut(here, there))
             (self.cut.discard if whole else self.cut.add)(pair)
 
 

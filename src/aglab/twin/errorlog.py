@@ -53,6 +53,8 @@ class ErrorLog:
         ):
             self.write(node, line)
         for name in ("master", "model", "msdb", node.database_name):
+            if node.instance.database(name) is None:
+                continue
             self.write(node, f"Starting up database '{name}'.", source="spid9s")
         self.write(
             node, "SQL Server is now ready for client connections. This is an informational message; no user action is required."

@@ -14,7 +14,6 @@ from aglab.tsql import Session
 from aglab.twin.adapter_results import message
 
 if TYPE_CHECKING:
-    from aglab.twin.availability import Availability
     from aglab.twin.cluster import Cluster
     from aglab.twin.node import Node
 
@@ -27,28 +26,27 @@ class Faults:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
-    def _member(self, name: Any) -> tuple[Node, Availability]:
+    def _member(self, name: Any) -> Node:
         target = self.cluster.node(name)
-        group = self.cluster.group
-        if group is None:
-            raise UsageError(f"node {target.name!r} is in no availability group", "start the twin without --bare")
-        return target, group
+        if not self.cluster.groups.here(target.name):
+            raise UsageError(f"node {target.name!r} is in no availability group", "form one, or start the twin without --bare")
+        return target
 
     def _links(self, name: str, kind: type) -> list[Any]:
         return [kind(name, other) for other in self.cluster.nodes if other != name]
 
     def cut(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.cut @node: no message reaches the node; its session ends after SESSION_TIMEOUT"""
-        target, group = self._member(node)
-        if target.name == group.primary:
+        target = self._member(node)
+        if any(one.primary == target.name for one in self.cluster.groups.here(target.name)):
             raise UsageError(f"node {target.name!r} is the primary", "name a secondary: cutting it isolates it from the primary")
-        group.act(*self._links(target.name, events.Cut), caller=session)
+        self.cluster.groups.act(*self._links(target.name, events.Cut), caller=session)
         yield message(f"The link to {target.name} is cut.")
 
     def heal(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.heal @node"""
-        target, group = self._member(node)
-        group.act(*self._links(target.name, events.Heal), caller=session)
+        target = self._member(node)
+        self.cluster.groups.act(*self._links(target.name, events.Heal), caller=session)
         yield message(f"The link to {target.name} is joined.")
 
     def _other(self, here: Node, name: Any, word: str) -> Node:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aglab.ag import saving
-from aglab.twin.availability import Availability, form
+from aglab.twin.availability import Availability
 from aglab.twin.backups import Backup
+from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog
 from aglab.twin.plant import Plant, Recording
 
@@ -85,13 +86,22 @@ def rows_of(cluster: Cluster) -> dict[str, Any]:
     rows: dict[str, Any] = {
         name: {"databases": node.instance.databases, "logins": node.instance.logins} for name, node in cluster.nodes.items()
     }
-    return {**rows, WAITING: cluster.group.rows.content() if cluster.group is not None else {}}
+    return {**rows, WAITING: {group.serial: group.rows.content() for group in cluster.groups}}
+
+
+def put_groups(cluster: Cluster, content: dict[str, Any]) -> None:
+    """Make the availability groups of :func:`small_of`, before rows and journal are read; :func:`put_small` "
+    "places them in time."""
+    cluster.groups.clear()
+    for kept in content["groups"]:
+        group = Availability(cluster, saving.from_dict(kept["rules"]), kept["serial"])
+        cluster.groups.all.append(group)
 
 
 def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
-    """Give every node the databases and logins of :func:`rows_of`."""
-    if cluster.group is not None:
-        cluster.group.rows.put(content.get(WAITING, {}))
+    """After :func:`put_groups`: give every node the databases and logins of :func:`rows_of`."""
+    for group in cluster.groups:
+        group.rows.put(content[WAITING].get(group.serial, {}))  # none where the rows are older than the group
     for name, node in cluster.nodes.items():
         replace_databases(node, content[name]["databases"])
         node.instance.logins.clear()
@@ -109,14 +119,16 @@ def replace_databases(node: Node, databases: dict[str, Any]) -> None:
 # -- small -----------------------------------------------------------------------------------------------------------
 def small_of(cluster: Cluster) -> dict[str, Any]:
     """Everything but rows."""
-    if cluster.group is not None:
-        cluster.group.sync()  # the rules' positions are the engine's at this moment, or the log between them is forgotten
+    cluster.groups.sync()  # the rules' positions are the engine's at this moment, or the log between them is forgotten
     return {
         "bare": cluster.bare,
         "clock_us": cluster.clock.now_us,
         "pace": cluster.clock.pace,
         "plant": _plant_of(cluster.plant),
-        "group": cluster.group.to_dict() if cluster.group else None,
+        "groups": [group.to_dict() for group in cluster.groups],
+        "seeding": cluster.groups.seeding.to_list(),
+        "cuts": sorted(sorted(pair) for pair in cluster.groups.cuts),
+        "files": cluster.files.kept,
         "nodes": {name: _node_of(node) for name, node in cluster.nodes.items()},
     }
 
@@ -128,19 +140,15 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
     for name, node in cluster.nodes.items():
         _put_node(node, content["nodes"][name], with_options)
     _put_plant(cluster.plant, content["plant"])
-    if cluster.group is not None:
-        _put_group(cluster, cluster.group, content["group"])
-
-
-def _put_group(cluster: Cluster, group: Availability, content: dict[str, Any]) -> None:
-    if "rules" in content:
-        group.replace(saving.from_dict(content["rules"]))
-        group.rows.stale = {(node, database) for node, database in content["stale"]}
-    else:  # written before groups had rules: every replica was in step
-        group.replace(form(list(cluster.nodes), group.rules.spec.databases[0], 0.0, group.rules.cluster_type.value))
-    group.rows.regrow()
-    for name, node in cluster.nodes.items():
-        node.accepting = group.rules.nodes[name].up
+    cluster.files.kept = dict(content["files"])
+    for group, kept in zip(cluster.groups, content["groups"], strict=True):
+        group.replace(saving.from_dict(kept["rules"]))
+        group.listener_home = kept["listener_home"]
+        group.rows.stale = {(node, database) for node, database in kept["stale"]}
+        group.rows.regrow()
+    cluster.groups.seeding.put(content["seeding"])
+    cluster.groups.cuts = {frozenset(pair) for pair in content["cuts"]}
+    for node in cluster.nodes.values():
         node.note_membership()
 
 
@@ -148,6 +156,10 @@ def _node_of(node: Node) -> dict[str, Any]:
     instance = node.instance
     return {
         "startup_options": node.startup_options,
+        "ended": node.ended,
+        "hadr": [node.hadr_enabled, node.hadr_at_next_start],
+        "trust": node.trust.to_dict(),
+        "health_events": node.health_events,
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
@@ -173,6 +185,11 @@ def _options_of(database: Any) -> dict[str, Any]:
 def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     instance = node.instance
     node.startup_options = [str(one) for one in content["startup_options"]]
+    node.ended = bool(content["ended"])
+    node.accepting = not node.ended
+    node.hadr_enabled, node.hadr_at_next_start = content["hadr"]
+    node.trust = Trust.from_dict(content["trust"])
+    node.health_events = list(content["health_events"])
     node.started_s = float(content["started_s"])
     for name, (value, in_use) in content["configurations"].items():
         if name in instance.configurations:
@@ -208,6 +225,7 @@ def _plant_of(plant: Plant) -> dict[str, Any]:
         "held": plant.held,
         "barred": plant.barred,
         "primary": plant.primary,
+        "names": list(plant.names),
         "start_us": plant.start_us,
         "baseline": plant._baseline,
         "state": {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in kept.items()},
@@ -221,7 +239,8 @@ def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
     plant.seed = int(content["seed"])
     plant.inputs = dict(content["inputs"])
     plant.node_settings = {(node, name): value for node, name, value in content["node_settings"]}
-    plant.primary = content.get("primary")
+    plant.primary = content["primary"]
+    plant.names = tuple(content["names"])
     plant.held = bool(content.get("held", False))
     plant.barred = bool(content.get("barred", False))
     plant._build()

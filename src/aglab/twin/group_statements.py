@@ -1,127 +1,338 @@
-"""ALTER AVAILABILITY GROUP and ALTER DATABASE ... SET HADR on a live group: the clauses the twin reads, as events of the rules.
+"""CREATE, ALTER and DROP AVAILABILITY GROUP and ALTER DATABASE ... SET HADR on live nodes, as events of the rules.
 
-Understood: FAILOVER, FORCE_FAILOVER_ALLOW_DATA_LOSS, OFFLINE, SET (ROLE = SECONDARY | option = value), MODIFY REPLICA ON,
-ADD and REMOVE DATABASE; SET HADR SUSPEND, RESUME, OFF. Any other clause is the clear error of an unknown statement.
+Prerequisites are checked here, where the instance's databases and backups are known: full recovery model (1465), a full backup
+(1475), HADR enabled (35221), the statement in master (35208). CREATE does not ask for an endpoint: that it does on a server could
+not be confirmed; without one no secondary connects, and JOIN fails.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import AvailabilityMode, FailoverMode, events
+from aglab import ag
+from aglab.ag import events
+from aglab.ag.effects import Refused
 from aglab.tsql import Command, Session, TsqlError
 from aglab.tsql.messages import error, not_implemented
+from aglab.twin import group_clauses
+from aglab.twin.clauses import Clauses
+from aglab.twin.security_messages import refusal
+from aglab.twin.security_statements import clauses_of
 
 if TYPE_CHECKING:
     from aglab.twin.availability import Availability
     from aglab.twin.node import Node
 
-UNKNOWN_GROUP = "Cannot alter the availability group '{0}', because it does not exist or you do not have permission."
-_REPLICA_OPTIONS = {
-    "AVAILABILITY_MODE": ("availability_mode", AvailabilityMode),
-    "FAILOVER_MODE": ("failover_mode", FailoverMode),
-    "SEEDING_MODE": ("seeding_mode", str),
-    "SESSION_TIMEOUT": ("session_timeout_s", int),
-    "BACKUP_PRIORITY": ("backup_priority", int),
-}
-_GROUP_OPTIONS = {
-    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": ("required_synchronized_secondaries_to_commit", int),
-    "FAILURE_CONDITION_LEVEL": ("failure_condition_level", int),
-    "HEALTH_CHECK_TIMEOUT": ("health_check_timeout_ms", int),
-}
+FULL = 1  # sys.databases.recovery_model
+RESTORING = 1  # sys.databases.state
+SYSTEM = ("master", "tempdb", "model", "msdb")
 
 
-def alter_group(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER AVAILABILITY GROUP."""
-    group = node.cluster.group
-    if group is None or group.name.lower() != command.target.lower():
-        raise TsqlError(15151, 16, 1, UNKNOWN_GROUP.format(command.target))
-    tokens = list(command.options.get("TOKENS", ()))[1:]
-    words = [str(one.value).upper() for one in tokens]
-    names = [str(one.value) for one in tokens]
-    group.tell(_event(node.name, group, words, names, session), caller=session)
-    group.rows.settle()
-    _finish_seeding(group)
-    yield from ()
+def _allowed(node: Node, session: Session) -> None:
+    if session.database.lower() != "master":
+        raise refusal(35208)
+    if not node.hadr_enabled:
+        raise refusal(35221)
 
 
-def _event(here: str, group: Availability, words: list[str], names: list[str], session: Session) -> Any:
-    external = str(session.session_context.get("external_cluster") or "").lower() in ("yes", "1", "true")
-    match words:
-        case ["FAILOVER"]:
-            return events.Failover(here, external)
-        case ["FORCE_FAILOVER_ALLOW_DATA_LOSS"]:
-            return events.ForceFailover(here, external)
-        case ["OFFLINE"]:
-            return events.Offline(here)
-        case ["SET", "(", "ROLE", "=", "SECONDARY", ")"]:
-            return events.SetRoleSecondary(here)
-        case ["SET", "(", *_, ")"]:
-            return events.SetOption(here, _options(words[2:-1], _GROUP_OPTIONS))
-        case ["MODIFY", "REPLICA", "ON", _, "WITH", "(", *_, ")"]:
-            return events.ModifyReplica(here, names[3].lower(), _options(words[6:-1], _REPLICA_OPTIONS))
-        case ["ADD", "DATABASE", _]:
-            return _add(here, group, names[2])
-        case ["REMOVE", "DATABASE", _]:
-            return events.RemoveDatabase(here, group.holds(names[2]) or names[2])
-    raise not_implemented(f"ALTER AVAILABILITY GROUP ... {' '.join(words[:2])}")
+def _raise(effects: list[Any]) -> None:
+    for effect in effects:
+        if isinstance(effect, Refused):
+            raise TsqlError(effect.number, effect.severity, effect.state, effect.text)
 
 
-def _options(words: list[str], known: dict[str, tuple[str, Any]]) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    parts = " ".join(words).split(",")
-    for part in parts:
-        name, _, value = (one.strip() for one in part.partition("="))
-        if name not in known:
-            raise not_implemented(f"ALTER AVAILABILITY GROUP ... {name}")
-        field, kind = known[name]
+# -- CREATE ----------------------------------------------------------------------------------------------------------------
+def create_group(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """CREATE AVAILABILITY GROUP"""
+    _allowed(node, session)
+    reader = clauses_of(command)
+    name = reader.name()
+    options = group_clauses.group_options(reader) if reader.accept("WITH") else {}
+    reader.expect("FOR")
+    databases = reader.listed(reader.name) if reader.accept("DATABASE") else []
+    reader.expect("REPLICA", "ON")
+    replicas = reader.listed(lambda: group_clauses.replica(reader, "CREATE AVAILABILITY GROUP"))
+    listener = group_clauses.listener(reader) if reader.accept("LISTENER") else None
+    reader.end()
+    cluster_type = options.pop("cluster_type", ag.ClusterType.WSFC)
+    for one in databases:
+        if sum(one.lower() == other.lower() for other in databases) > 1:
+            raise refusal(35234, one)
+    groups = node.cluster.groups
+    if groups.on(node.name, name) is not None:
+        raise refusal(41106, name)
+    names = [_joinable(node, name, one) for one in databases]
+    spec = ag.GroupSpec(name, cluster_type, replicas, names, **options)
+    groups.sync()
+    rules, effects = ag.Group.create(spec, node.name, node.cluster.clock.now_s, nodes=list(node.cluster.nodes))
+    if rules is None:
+        _raise(effects)
+    assert rules is not None
+    made = groups.add(rules)
+    for effect in effects:
+        made.carry_out(effect, session)
+    if listener is not None:
         try:
-            changes[field] = kind(value)
-        except ValueError:
-            raise error(102, value) from None
-    return changes
-
-
-def _add(here: str, group: Availability, name: str) -> Any:
-    database = group.cluster.nodes[here].instance.database(name)
-    if database is None:
-        raise error(911, name)
-    size_bytes = sum(file.size for file in database.files) * 8192
-    return events.AddDatabase(here, group.holds(database.name) or database.name, size_bytes)
-
-
-def _finish_seeding(group: Availability) -> None:
-    """Automatic seeding copies the tables and joins the copy."""
-    for name, state in group.rules.nodes.items():
-        for database, copy in list(state.databases.items()):
-            primary = group.rules.primary()
-            if copy.seeding == "SEEDING" and state.connected and primary is not None:
-                nodes = group.cluster.nodes
-                nodes[primary].note_membership()
-                group.cluster.copy_database(nodes[primary], nodes[name], database)
-                group.act(events.SeedDone(name, database))
-                nodes[name].note_membership()
-
-
-def set_hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER DATABASE ... SET HADR SUSPEND | RESUME | OFF."""
-    group = node.cluster.group
-    database = group.holds(command.target) if group is not None else None
-    if group is None or database is None:
-        text = (
-            f"Cannot complete this ALTER DATABASE <database-name> SET HADR operation on database '{command.target}'. "
-            "The database is not joined to an availability group. After the database has joined the availability group, retry "
-            "the command."
-        )
-        raise TsqlError(35242, 16, 16, text)
-    said = {str(one).upper() for pair in command.options.items() for one in pair}
-    if "OFF" in said:
-        group.tell(events.UnjoinDatabase(node.name, database), caller=session)
-    elif "SUSPEND" in said:
-        group.tell(events.Suspend(node.name, database), caller=session)
-    elif "RESUME" in said:
-        group.tell(events.Resume(node.name, database), caller=session)
-    else:
-        raise not_implemented("ALTER DATABASE ... SET HADR AVAILABILITY GROUP")
+            _set_listener(node, made, listener, session)
+        except TsqlError:
+            made.tell(events.Drop(node.name), caller=session)
+            groups.sweep()
+            raise
+    groups.settled()
+    node.note_membership()
+    node.cluster.dirty = True
     yield from ()
+
+
+def _joinable(node: Node, group: str, name: str) -> str:
+    """The name of a database that may enter a group, as its instance writes it. Errors 35249, 35238, 35244, 1465, 1475."""
+    if name.lower() in SYSTEM:
+        raise refusal(35249, name)
+    database = node.instance.database(name)
+    if database is None:
+        raise refusal(35238, name, group)
+    other = node.cluster.groups.of(database.name)
+    if other is not None and other.name.lower() != group.lower() and node.name in other.rules.nodes:
+        raise refusal(35244, database.name, group)
+    if database.options["recovery_model"] != FULL:
+        raise refusal(1465, database.name)
+    since_s = float(database.options.get("log_chain_since_s", -1.0))
+    if not any(one.database == database.name and one.kind == "D" and one.finished_s > since_s for one in node.backups):
+        raise refusal(1475, database.name)
+    return str(database.name)
+
+
+# -- ALTER -----------------------------------------------------------------------------------------------------------------
+def alter_group(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER AVAILABILITY GROUP"""
+    _allowed(node, session)
+    reader = clauses_of(command)
+    name = reader.name()
+    groups = node.cluster.groups
+    if reader.at("JOIN"):
+        _join(node, reader, name, session)
+    else:
+        group = groups.on(node.name, name)
+        if group is None:
+            raise refusal(15151, "alter", "availability group", name)
+        event = _event(node, group, reader, session)
+        if event is not None:
+            group.tell(event, caller=session)
+        groups.trust_changed()
+        groups.settled()
+    node.cluster.dirty = True
+    yield from ()
+
+
+def _join(node: Node, reader: Clauses, name: str, session: Session) -> None:
+    reader.expect("JOIN")
+    cluster_type = ""
+    if reader.accept("WITH"):
+        reader.expect("(")
+        reader.expect("CLUSTER_TYPE", "=")
+        cluster_type = reader.choice("WSFC", "EXTERNAL", "NONE")
+        reader.expect(")")
+    reader.end()
+    groups = node.cluster.groups
+    if groups.on(node.name, name) is not None:
+        raise refusal(41106, name)
+    found = [one for one in groups.named(name) if node.name in one.rules.replicas] or groups.named(name)
+    if not found:
+        _raise([ag.refuse(47106, name)] if cluster_type in ("EXTERNAL", "NONE") else [ag.refuse(41100, name)])
+    groups.trust_changed()
+    found[-1].tell(events.Join(node.name, cluster_type), caller=session)
+    groups.settled()
+    node.note_membership()
+
+
+def _event(node: Node, group: Availability, reader: Clauses, session: Session) -> Any:
+    here = node.name
+    external = str(session.session_context.get("external_cluster") or "").lower() in ("yes", "1", "true")
+    plain = {
+        "FAILOVER": lambda: events.Failover(here, external),
+        "FORCE_FAILOVER_ALLOW_DATA_LOSS": lambda: events.ForceFailover(here, external),
+        "OFFLINE": lambda: events.Offline(here),
+    }
+    for word, make in plain.items():
+        if reader.accept(word):
+            reader.end()
+            return make()
+    if reader.accept("SET"):
+        return _set(here, reader)
+    if reader.at("GRANT") or reader.at("DENY"):
+        granted = reader.choice("GRANT", "DENY") == "GRANT"
+        reader.expect("CREATE", "ANY", "DATABASE")
+        reader.end()
+        return events.GrantCreateDatabase(here, granted)
+    verb = reader.choice("ADD", "MODIFY", "REMOVE", "RESTART") if not reader.at(";") else ""
+    if reader.accept("LISTENER") and verb in ("ADD", "MODIFY", "REMOVE", "RESTART"):
+        return _listener(node, group, reader, verb, session)
+    if reader.accept("DATABASE") and verb in ("ADD", "REMOVE"):
+        names = reader.listed(reader.name)
+        reader.end()
+        for one in names:
+            group.tell(_database(node, group, verb, one), caller=session)
+        return None
+    if reader.accept("REPLICA", "ON"):
+        return _replica(here, group, reader, verb)
+    raise not_implemented(f"ALTER AVAILABILITY GROUP ... {verb}")
+
+
+def _set(here: str, reader: Clauses) -> Any:
+    if reader.at("(", "ROLE"):
+        reader.expect("(", "ROLE", "=", "SECONDARY", ")")
+        reader.end()
+        return events.SetRoleSecondary(here)
+    changes = group_clauses.set_options(reader)
+    reader.end()
+    return events.SetOption(here, changes)
+
+
+def _database(node: Node, group: Availability, verb: str, name: str) -> Any:
+    if verb == "REMOVE":
+        return events.RemoveDatabase(node.name, group.holds(name) or name)
+    known = group.holds(name)
+    database = node.instance.database(name)
+    if known is None and group.role(node.name) == "PRIMARY":
+        known = _joinable(node, group.name, name)
+    size_bytes = sum(file.size for file in database.files) * 8192 if database is not None else 0
+    return events.AddDatabase(node.name, known or name, size_bytes)
+
+
+def _replica(here: str, group: Availability, reader: Clauses, verb: str) -> Any:
+    if verb == "ADD":
+        made = group_clauses.replica(reader, "ADD REPLICA")
+        reader.end()
+        return events.AddReplica(here, made)
+    name = reader.text_or_name().lower()
+    if verb == "REMOVE":
+        reader.end()
+        return events.RemoveReplica(here, name)
+    reader.expect("WITH")
+    changes = group_clauses.replica_changes(reader, name, "MODIFY REPLICA")
+    reader.end()
+    return events.ModifyReplica(here, name, changes)
+
+
+# -- listener --------------------------------------------------------------------------------------------------------------
+def _listener(node: Node, group: Availability, reader: Clauses, verb: str, session: Session) -> Any:
+    known = group.rules.spec.listener
+    if verb == "ADD":
+        made = group_clauses.listener(reader)
+        reader.end()
+        _set_listener(node, group, made, session)
+        return None
+    name = reader.text()
+    if known is None or known.dns_name.lower() != name.lower():
+        raise refusal(15151, verb.lower(), "listener", name)
+    if verb == "MODIFY":
+        reader.expect("(")
+        made = _modified(reader, known)
+        reader.expect(")")
+        reader.end()
+        _set_listener(node, group, made, session)
+        return None
+    reader.end()
+    if verb == "RESTART":
+        node.cluster.addresses.open(group, known, node)
+        return None
+    group.tell(events.SetListener(node.name, None), caller=session)
+    node.cluster.addresses.close(group)
+    group.listener_home = None
+    return None
+
+
+def _modified(reader: Clauses, known: ag.Listener) -> ag.Listener:
+    if reader.accept("PORT", "="):
+        return replace(known, port=reader.number())
+    reader.expect("ADD", "IP")
+    reader.expect("(")
+    address, mask = reader.text(), ""
+    if reader.accept(","):
+        mask = reader.text()
+    reader.expect(")")
+    return replace(known, addresses=(*known.addresses, (address, mask)))
+
+
+def _set_listener(node: Node, group: Availability, made: ag.Listener, session: Session) -> None:
+    for ip, _ in made.addresses:
+        node.cluster.addresses.check((ip, made.port))
+    before = group.rules.spec.listener
+    group.tell(events.SetListener(node.name, made), caller=session)
+    try:
+        group.listener_home = node.name
+        node.cluster.addresses.open(group, made, node)
+    except TsqlError:
+        group.tell(events.SetListener(node.name, None), caller=session)
+        if before is not None:
+            group.tell(events.SetListener(node.name, before), caller=session)
+        else:
+            group.listener_home = None
+        raise
+
+
+# -- DROP ------------------------------------------------------------------------------------------------------------------
+def drop_group(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """DROP AVAILABILITY GROUP"""
+    _allowed(node, session)
+    reader = clauses_of(command)
+    name = reader.name()
+    reader.end()
+    groups = node.cluster.groups
+    group = groups.on(node.name, name)
+    if group is None:
+        raise refusal(15151, "drop", "availability group", name)
+    group.tell(events.Drop(node.name), caller=session)
+    groups.sweep()
+    groups.settled()
+    for one in node.cluster.nodes.values():
+        one.note_membership()
+    node.cluster.dirty = True
+    yield from ()
+
+
+# -- ALTER DATABASE ... SET HADR -------------------------------------------------------------------------------------------
+def set_hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER DATABASE ... SET HADR SUSPEND | RESUME | OFF | AVAILABILITY GROUP = name."""
+    if not node.hadr_enabled:
+        raise refusal(35221)
+    said = {str(key).upper(): value for key, value in command.options.items()}
+    if "HADR AVAILABILITY GROUP" in said:
+        _join_database(node, command.target, str(said["HADR AVAILABILITY GROUP"]), session)
+    else:
+        group = next((one for one in node.cluster.groups.here(node.name) if one.holds(command.target)), None)
+        if group is None:
+            _raise([ag.refuse(35242, command.target)])
+        assert group is not None
+        database = group.holds(command.target) or command.target
+        kinds = {"OFF": events.UnjoinDatabase, "SUSPEND": events.Suspend, "RESUME": events.Resume}
+        group.tell(kinds[str(said["HADR"]).upper()](node.name, database), caller=session)
+    node.cluster.groups.settled()
+    node.cluster.dirty = True
+    yield from ()
+
+
+def _join_database(node: Node, name: str, group_name: str, session: Session) -> None:
+    group = node.cluster.groups.on(node.name, group_name)
+    if group is None:
+        raise refusal(15151, "alter", "availability group", group_name)
+    database = node.instance.database(name)
+    if database is None:
+        raise error(5011, name)
+    known = group.holds(name) or name
+    if database.options["state"] != RESTORING and group.role(node.name) != "PRIMARY":
+        _raise([ag.refuse(1408, name)])
+    group.tell(events.JoinDatabase(node.name, known), caller=session)
+    group.rows.rewound(node.name, known)  # its rows are those of the primary, as far as it has redone
+    group.rows.settle()
+    node.note_membership()
+
+
+COMMANDS = {
+    "CREATE AVAILABILITY GROUP": create_group,
+    "ALTER AVAILABILITY GROUP": alter_group,
+    "DROP AVAILABILITY GROUP": drop_group,
+    "ALTER DATABASE SET HADR": set_hadr,
+}

@@ -68,6 +68,7 @@ class Keeper:
         rows = (self.directory.path / content["rows"]["file"]).read_bytes()
         if hashlib.sha256(rows).hexdigest() != content["rows"]["sha256"]:
             raise ValueError(f"{content['rows']['file']} does not match its checksum")
+        freeze.put_groups(self.cluster, content["small"])
         freeze.put_rows(self.cluster, freeze.load(rows))
         self._replay(self.directory.path / content["journal"])
         freeze.put_small(self.cluster, content["small"])
@@ -83,7 +84,7 @@ class Keeper:
                 if len(body) < size or zlib.crc32(body) != int.from_bytes(data[place + 4 : place + 8], "little"):
                     return  # torn by a crash: its client was never answered
                 names, record = freeze.load(body)
-                group = self.cluster.group
+                group = self.cluster.groups.of(record.database)
                 for name in names:
                     if "@" in name:  # it waits until the replica has redone its log
                         if group is not None:
@@ -211,6 +212,7 @@ class Keeper:
                 raise ValueError("it was taken with another layout")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"snapshot {name!r} cannot be restored ({error})", "take it again") from error
+        freeze.put_groups(self.cluster, head["small"])
         freeze.put_rows(self.cluster, loaded)
         freeze.put_small(self.cluster, head["small"])
         self.cluster.dirty_rows = True

@@ -22,6 +22,7 @@ from aglab.tsql.effects import Done, Message
 from aglab.twin.security import LOGIN_DELAY_S_MAX
 
 if TYPE_CHECKING:
+    from aglab.twin.addresses import Address
     from aglab.twin.node import Node
     from aglab.twin.world import World
 
@@ -42,9 +43,17 @@ class Connection:
     world thread, the rest runs on the event loop.
     """
 
-    def __init__(self, listener: Listener, node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        listener: Listener,
+        node: Node,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        via: Address | None = None,
+    ) -> None:
         self.listener = listener
         self.node = node
+        self.via = via  # the availability group's listener that the client came in through
         self.reader = reader
         self.writer = writer
         self.wire = ServerConnection(node.server_config)
@@ -283,6 +292,46 @@ class Listener:
                 f"port={port} of node {node.name!r} cannot be opened ({error.strerror or error})",
                 "stop what listens there, or leave --port-base out to have free ports chosen",
             ) from error
+
+    def open_address(self, address: Address) -> None:
+        """Listen at an availability group's address; clients are led to the node it points to when they come.
+
+        Raises
+        ------
+        MissingError
+            The address or port cannot be had.
+        """
+
+        async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            node = address.node
+            if node is None or len(self.connections) >= CONNECTIONS_MAX or not node.accepting:
+                writer.close()
+                return
+            connection = Connection(self, node, reader, writer, address)
+            self.connections.add(connection)
+            await connection.serve()
+
+        async def bind() -> None:
+            host, port = address.place
+            self._servers[f"{host}:{port}"] = await asyncio.start_server(client, host, port, limit=READ_BYTES)
+
+        try:
+            asyncio.run_coroutine_threadsafe(bind(), self.loop).result(timeout=30.0)
+        except OSError as error:
+            raise MissingError(
+                f"listener address {address.place[0]}, port {address.place[1]} cannot be opened ({error.strerror or error})",
+                "stop what listens there, or name another loopback address or port",
+            ) from error
+
+    def close_address(self, place: tuple[str, int]) -> None:
+        """Listen there no more."""
+        server = self._servers.pop(f"{place[0]}:{place[1]}", None)
+        if server is not None:
+            self._later_close(server)
+
+    def _later_close(self, server: asyncio.Server) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self.loop.call_soon_threadsafe(server.close)
 
     def close_node(self, name: str) -> None:
         """Drop a node's clients (its port stays open; ``node.accepting`` decides about new ones)."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab import ag
 from aglab.ag import events
 from aglab.ag.effects import Refused
+from aglab.ag.spec import STATE_CODE
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
 from aglab.twin import persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
@@ -21,15 +22,19 @@ from aglab.twin.availability import identifier
 from aglab.twin.backups import Backup
 from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
+from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
 from aglab.twin.requests import Requests
 
 if TYPE_CHECKING:
     from aglab.hardware import Profile
     from aglab.tds import ServerConfig
+    from aglab.twin.availability import Availability
     from aglab.twin.cluster import Cluster
 
 ONLINE, RECOVERING = 0, 2  # state of sys.databases
+HEALTH_EVENTS_MAX = 1000
+RESTORING = STATE_CODE[ag.DatabaseState.RESTORING]
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 
 
@@ -54,7 +59,12 @@ class Node(Requests):
         self.name = name
         self.ordinal = ordinal
         self.server_id: uuid.UUID = identifier("server", name)
-        self.instance = Instance(name, (self.database_name,))
+        carries = not cluster.bare or ordinal == 1
+        self.instance = Instance(name, (self.database_name,) if carries else ())
+        self.trust = Trust()
+        self.hadr_enabled = True
+        self.hadr_at_next_start = True  # mssql-conf set hadr.hadrenabled: in force from the next start
+        self.health_events: list[dict[str, Any]] = []  # of the AlwaysOn_health session
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -63,6 +73,7 @@ class Node(Requests):
         self.startup_options: list[str] = []
         self.started_s = 0.0
         self.accepting = False
+        self.ended = False  # stopped or crashed, until it is started
         self.port = 0
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
         self.backups: list[Backup] = []
@@ -78,7 +89,7 @@ class Node(Requests):
     @property
     def database_name(self) -> str:
         """The database that the engine's load runs on."""
-        return str(getattr(self.cluster.plant.scenario, "database", "OLTP"))
+        return self.cluster.load_database
 
     @property
     def profile(self) -> Profile:
@@ -103,6 +114,7 @@ class Node(Requests):
     def start(self, first: bool = False) -> None:
         """The instance starts: pending configurations come into use, startup options take effect, the errorlog begins."""
         self.started_s = self.cluster.clock.now_s
+        self.hadr_enabled = self.hadr_at_next_start
         for option in self.instance.configurations.values():
             option.value_in_use = 16 if option.name == "min server memory (MB)" and option.value < 16 else option.value
         self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
@@ -121,15 +133,25 @@ class Node(Requests):
 
     def note_membership(self) -> None:
         """sys.databases shows which replica and group database a database is."""
-        group = self.cluster.group
-        if group is None:
-            return
         for database in self.instance.databases.values():
-            name = group.holds(database.name)
-            here = group.rules.nodes[self.name].databases.get(name) if name is not None else None
-            joined = name is not None and here is not None and here.joined
-            database.options["replica_id"] = group.rules.replica_id(self.name) if joined else None
-            database.options["group_database_id"] = group.rules.database_id(name) if joined and name else None
+            replica = member = None
+            for group in self.cluster.groups.here(self.name):
+                name = group.holds(database.name)
+                here = group.rules.nodes[self.name].databases.get(name) if name is not None else None
+                if name is not None and here is not None and here.joined:
+                    replica, member = group.rules.replica_id(self.name), group.rules.database_id(name)
+            database.options["replica_id"], database.options["group_database_id"] = replica, member
+
+    def note_state(self, name: str, state: ag.DatabaseState) -> None:
+        """sys.databases shows a copy that was left behind as RESTORING."""
+        database = self.instance.database(name)
+        if database is not None and state in (ag.DatabaseState.ONLINE, ag.DatabaseState.RESTORING):
+            database.options["state"] = STATE_CODE[state]
+
+    def note_event(self, name: str, fields: dict[str, object], at_s: float) -> None:
+        """An event of the AlwaysOn_health session."""
+        self.health_events.append({"name": name, "at_s": at_s, "fields": {key: str(value) for key, value in fields.items()}})
+        del self.health_events[:-HEALTH_EVENTS_MAX]
 
     def restart(self, startup_options: list[str] | None = None, caller: Session | None = None) -> None:
         """Stop and start the instance; every client but the caller is dropped now, the caller after its answer.
@@ -149,13 +171,12 @@ class Node(Requests):
         self._hang_up(caller)
         self.deadlocks_before_restart = 0
         self.instance.locks.deadlocks = []
-        group = self.cluster.group
-        if group is not None:
-            group.act(events.Crash(self.name), caller=caller)
+        groups = self.cluster.groups
+        groups.act(events.Crash(self.name), caller=caller)
         self.start()
-        if group is not None:
-            group.act(events.Start(self.name), caller=caller)
-            group.notice(caller)
+        groups.act(events.Start(self.name), caller=caller)
+        groups.notice(caller)
+        groups.settled()
         self.cluster.dirty = True
 
     def _hang_up(self, caller: Session | None) -> None:
@@ -169,23 +190,24 @@ class Node(Requests):
         """The instance ends (``clean``: as by SHUTDOWN) and stays down until :meth:`begin`."""
         if clean:
             self.errorlog.write(self, "SQL Server is terminating because of a system shutdown.")
-        self.accepting = False
+        self.accepting, self.ended = False, True
         self._hang_up(caller)
-        if self.cluster.group is not None:
-            self.cluster.group.act(events.Crash(self.name), caller=caller)
+        self.cluster.groups.act(events.Crash(self.name), caller=caller)
         self.cluster.dirty = True
 
     def begin(self) -> None:
         """Start an instance that has ended."""
         self.start()
-        if self.cluster.group is not None:
-            self.cluster.group.act(events.Start(self.name))
+        self.ended = False
+        self.cluster.groups.act(events.Start(self.name))
+        self.cluster.groups.trust_changed()
         self.cluster.dirty = True
 
     def lay_out_files(self) -> None:
         """Give the load's database the file sizes of the machine."""
         database = self.instance.database(self.database_name)
-        assert database is not None
+        if database is None:
+            return
         plant = self.cluster.plant
         for file in database.files:
             if file.type == 1 and file.file_id != 2:
@@ -240,8 +262,8 @@ class Node(Requests):
             "servername": self.name,
             "machinename": self.name,
             "computernamephysicalnetbios": self.name,
-            "ishadrenabled": 0 if self.cluster.group is None else 1,
-            "hadrmanagerstatus": 2 if self.cluster.group is None else 1,
+            "ishadrenabled": int(self.hadr_enabled),
+            "hadrmanagerstatus": 1 if self.hadr_enabled else 2,
             "processid": 9 + self.ordinal,
         }
         return known.get(name.lower())
@@ -262,14 +284,12 @@ class Node(Requests):
 
     def note_recovery(self) -> None:
         """Set the state of the group's databases: RECOVERING while a new primary redoes what it had hardened."""
-        group = self.cluster.group
-        if group is None:
-            return
-        group.sync()
-        for name, copy in group.rules.nodes[self.name].databases.items():
-            database = self.instance.database(name)
-            if database is not None and database.options["state"] in (ONLINE, RECOVERING):
-                database.options["state"] = RECOVERING if copy.database_state == ag.DatabaseState.RECOVERING else ONLINE
+        self.cluster.groups.sync()
+        for group in self.cluster.groups.here(self.name):
+            for name, copy in group.rules.nodes[self.name].databases.items():
+                database = self.instance.database(name)
+                if database is not None and database.options["state"] in (ONLINE, RECOVERING):
+                    database.options["state"] = RECOVERING if copy.database_state == ag.DatabaseState.RECOVERING else ONLINE
 
     def note_log_reuse(self) -> None:
         """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
@@ -293,10 +313,17 @@ class Node(Requests):
         self.cluster.dirty = True
         if change.scope in ("create_database", "drop_database", "file", "filegroup"):
             self.cluster.dirty_rows = True
+        if change.scope == "drop_database":
+            self._leave_before_drop(change.database)
         try:
             return settings.changed(self, change, session)
         except AglabError as error:
             raise TsqlError(50010, 16, 1, str(error)) from error
+
+    def _leave_before_drop(self, database: str) -> None:
+        group = self.cluster.groups.hosting(self.name, database)
+        if group is not None:
+            group.tell(events.DropCopy(self.name, group.local(self.name, database) or database))
 
     def administer(self, command: Command, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
@@ -304,9 +331,9 @@ class Node(Requests):
 
     def commit(self, record: CommitRecord, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
-        group = self.cluster.group
+        group = self.cluster.groups.of(record.database)
         waits = None
-        if group is not None and group.holds(record.database):
+        if group is not None and self._serves_copy(group, record.database):
             waits = group.commit(self.name, record)
         else:
             self.cluster.journal([self.name], record)
@@ -321,6 +348,11 @@ class Node(Requests):
         """See :class:`aglab.tsql.Host`."""
         return self.cluster.replicates(database)
 
+    def _serves_copy(self, group: Availability, database: str) -> bool:
+        """Whether the database here is a copy of the group's (and not one of the same name on a node outside it)."""
+        copy = group.rules.nodes[self.name].databases.get(group.holds(database) or "")
+        return copy is not None and copy.joined and group.rules.nodes[self.name].member
+
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
@@ -329,12 +361,13 @@ class Node(Requests):
 
     def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Refused | None:
         """Why the availability group keeps a client from a database here, or None."""
-        group = self.cluster.group
+        self.cluster.groups.sync()
+        group = self.cluster.groups.hosting(self.name, database)
         name = group.local(self.name, database) if group is not None else None
-        if group is None or name is None:
-            return None
-        group.sync()
-        return ag.check_access(group.rules, self.name, name, read_only_intent, for_write)
+        if group is not None and name is not None and group.rules.nodes[self.name].member:
+            return ag.check_access(group.rules, self.name, name, read_only_intent, for_write)
+        found = self.instance.database(database)
+        return ag.refuse(927, found.name) if found is not None and found.options["state"] == RESTORING else None
 
     def adapter_procedure(self, name: str) -> AdapterProcedure | None:
         """A procedure of schema twin."""

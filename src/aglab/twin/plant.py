@@ -7,8 +7,9 @@ kept (the last :data:`RECORDING_S_MAX` seconds), so that a caller can fetch the 
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from aglab.engine import Flow
 from aglab.engine import layout as at
 from aglab.engine.steady import commit_time_s
 from aglab.hardware import Profile
-from aglab.scenario import CHANGES, Scenario
+from aglab.scenario import CHANGES, Replica, Scenario
 
 RECORDING_S_MAX = 4 * 3600
 USERS_MAX = 100_000
@@ -76,7 +77,7 @@ class Plant:
         self.now_us = now_us
         self.seed = seed
         self.profile = profile
-        self.replicas = replicas
+        self.names = tuple(f"sql{index + 1}" for index in range(replicas))
         self.inputs: dict[str, Any] = {"target_recovery_s": TARGET_RECOVERY_S}  # scenario keys that differ from the profile's
         self.node_settings: dict[tuple[str, str], Any] = {}  # what nodes were told, for the next flow
         self.users = 0.0
@@ -91,7 +92,8 @@ class Plant:
         self._build()
 
     def _build(self) -> None:
-        base = Scenario.default(profile=self.profile, replicas=self.replicas)
+        base = Scenario.default(profile=self.profile, replicas=len(self.names))
+        base = dataclasses.replace(base, replicas=tuple(Replica(name) for name in self.names))
         scenario = base.with_settings(self.inputs)
         flow = Flow(scenario, seed=self.seed)
         flow.change(users=0)
@@ -232,6 +234,27 @@ class Plant:
         if barred != self.barred:
             self.barred = barred
             self.change(users=self._let_in())
+
+    def set_replicas(self, names: Sequence[str]) -> bool:
+        """The nodes that the load's database has a copy on from now on; False where nothing changes.
+
+        The machines keep their settings and their counters go on; what was in memory (buffer pool, queues) begins anew.
+        """
+        wanted = tuple(names)
+        if not wanted or wanted == self.names:
+            return False
+        self.sync()
+        before = {name: self.totals(name) for name in self.flow.names}
+        if self.primary is None:
+            self.primary = self.flow.primary
+        self.names = wanted
+        if self.primary not in wanted:
+            self.primary = wanted[0]
+        self._build()
+        self._baseline = {name: {key: -value for key, value in kept.items()} for name, kept in before.items() if name in wanted}
+        if self.users > 0 and not self.held:
+            self.flow.change(users=self.users)
+        return True
 
     def set_primary(self, node: str) -> None:
         """The load runs on another node from now on."""

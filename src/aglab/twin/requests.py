@@ -9,6 +9,7 @@ from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
 from aglab.tsql import Message
 from aglab.tsql.messages import text_of
 from aglab.twin.clients import Client
+from aglab.twin.logins import fits
 from aglab.twin.security import LoginGate, same_secret
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Requests:
                 [Message(17142, 14, 1, "SQL Server service has been paused. No new connections will be allowed.")], 0.0
             )
             return
+        self.cluster.groups.catch_up()
         user = request.user[:NAME_MAX]
         if not self._password_fits(request):
             delay_s = self.gate.failed(user)
@@ -68,6 +70,11 @@ class Requests:
         if found is None:
             text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
             connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
+            return
+        place = self.cluster.addresses.route(self, connection.via, found.name, request.read_only_intent)  # type: ignore[arg-type]
+        if place is not None:
+            self.gate.succeeded(user)
+            connection.route(*place)
             return
         refused = self.refusal(found.name, request.read_only_intent)
         if refused is not None:
@@ -98,8 +105,9 @@ class Requests:
             return False
         if login.get("is_disabled"):
             return False
-        secret = self.sa_password if request.user.lower() == "sa" else str(login.get("password") or "")
-        return bool(secret) and same_secret(request.password, secret)
+        if request.user.lower() == "sa":
+            return bool(self.sa_password) and same_secret(request.password, self.sa_password)
+        return fits(login, request.password)
 
     # -- running -------------------------------------------------------------------------------------------------
     def request(self, connection: Connection, request: Any) -> None:
@@ -111,6 +119,7 @@ class Requests:
 
     def _generate(self, client: Client, request: Any) -> Generator[Any, Any, None]:
         interpreter = client.interpreter
+        self.cluster.groups.catch_up()
         if getattr(request, "reset", False):
             self._reset(client, bool(request.reset_keep_transaction))
         if isinstance(request, SqlBatch):

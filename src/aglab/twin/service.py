@@ -112,9 +112,9 @@ class Twin:
             checked_profile(profile)
         own = tempfile.TemporaryDirectory(prefix="aglab-twin-", ignore_cleanup_errors=True) if state_dir is None else None
         directory = StateDir(Path(own.name if own else str(state_dir)))
-        password = load_or_make_password(directory.path)
         tls, strict = load_or_make_contexts(directory.path, NODE_NAMES)
         cluster, keeper = _open_state(directory, profile, pace, bare, seed, cluster_type)
+        password = load_or_make_password(directory.path)
         listener = Listener(cluster.world)
         twin = cls(cluster, directory, keeper, listener)
         twin._own_dir = own
@@ -129,6 +129,8 @@ class Twin:
             if own:
                 own.cleanup()
             raise
+        cluster.addresses.listener = listener
+        cluster.addresses.reopen()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         cluster.world.on_quiet = keeper.quiet
         cluster.on_shutdown = twin.ended.set
@@ -138,11 +140,8 @@ class Twin:
 
     def describe(self) -> list[NodeInfo]:
         """The nodes as they are now, with their roles."""
-        group = self.cluster.group
-        return [
-            NodeInfo(name, LOOPBACK, node.port, group.role(name) if group else "STANDALONE")
-            for name, node in self.cluster.nodes.items()
-        ]
+        groups = self.cluster.groups
+        return [NodeInfo(name, LOOPBACK, node.port, groups.role(name)) for name, node in self.cluster.nodes.items()]
 
     def ready_line(self) -> dict[str, Any]:
         """What the server process prints when it is ready."""
@@ -210,7 +209,6 @@ def _open_state(
             if attempt:
                 raise AglabError(f"the state directory {str(directory.path)!r} cannot be used ({damage})") from damage
             directory.put_aside()
-            load_or_make_password(directory.path)
             continue
         if profile is not None and cluster.plant.profile != profile:
             cluster.set_profile(profile)

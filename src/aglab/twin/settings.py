@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
+from aglab.twin import group_statements, logins, security_statements
 from aglab.twin.backups import backup
-from aglab.twin.group_statements import alter_group, set_hadr
 from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
 
 if TYPE_CHECKING:
@@ -137,7 +137,12 @@ def changed(node: Node, change: Change, session: Session) -> None:
 def _database_changed(node: Node, change: Change, name: str) -> None:
     cluster = node.cluster
     holders = [node]
-    if cluster.replicates(change.database) and cluster.group is not None and node.name == cluster.group.primary:
+    group = cluster.groups.of(change.database)
+    if name == "recovery" and change.value == SIMPLE:
+        database = node.instance.database(change.database)
+        assert database is not None
+        database.options["log_chain_since_s"] = node.now_s()  # a full backup from before does not count any more
+    if group is not None and node.name == group.primary:
         holders = list(cluster.nodes.values())
     column = DATABASE_OPTIONS[name.upper()][0] if name.upper() in DATABASE_OPTIONS else name
     here = node.instance.database(change.database)
@@ -180,8 +185,9 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 _COMMANDS = {
     "CHECKPOINT": _checkpoint,
-    "ALTER AVAILABILITY GROUP": alter_group,
-    "ALTER DATABASE SET HADR": set_hadr,
+    **group_statements.COMMANDS,
+    **security_statements.COMMANDS,
+    **logins.COMMANDS,
     "ALTER DATABASE SET SINGLE_USER": single_user,
     "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,

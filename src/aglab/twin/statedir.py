@@ -2,7 +2,7 @@
 
 ::
 
-    format.json          {"format": 1, "product": "aglab twin"}
+    format.json          {"format": 2, "product": "aglab twin"}
     cluster.json         clock, settings, catalogue, workload, availability group: everything small
     arrays.npz           the engine's arrays
     sa_password.txt, node_certificate.pem, node_key.pem   (0600)
@@ -25,7 +25,7 @@ import platformdirs
 from aglab.core.errors import MissingError, UsageError
 from aglab.twin.security import write_private
 
-FORMAT = 1
+FORMAT = 2
 FORMAT_FILE = "format.json"
 STATE_FILE = "cluster.json"
 RUNNING_FILE = "running.json"

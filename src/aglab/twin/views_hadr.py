@@ -44,9 +44,9 @@ def database_replica_states(node: Node, group: Availability) -> Iterable[Row]:
     plant = node.cluster.plant
     ids = {one.name: one.id for one in node.instance.databases.values()}
     rates = {}
-    for name in plant.flow.names:
+    for name in plant.flow.names if group.load is not None else ():
         gauges = plant.flow.gauges(name)
-        rates[name, node.database_name] = (gauges["log_send_rate_kb_s"], gauges["redo_rate_kb_s"])
+        rates[name, group.load or ""] = (gauges["log_send_rate_kb_s"], gauges["redo_rate_kb_s"])
     return dmv.dm_hadr_database_replica_states(group.rules, node.name, at, ids, rates, int(node.cluster.ghost_mark()))
 
 
@@ -77,25 +77,29 @@ VIEWS: dict[str, Callable[[Node, Availability], Iterable[Row]]] = {
     "sys.dm_hadr_ag_threads": redo_threads.ag_threads,
     "sys.dm_hadr_db_threads": redo_threads.db_threads,
     "sys.dm_hadr_name_id_map": _plain(dmv.dm_hadr_name_id_map),
+    "sys.dm_hadr_automatic_seeding": _plain(dmv.dm_hadr_automatic_seeding),
+    "sys.dm_hadr_availability_replica_cluster_nodes": _plain(dmv.dm_hadr_availability_replica_cluster_nodes),
 }
+ONE_ROW = ("sys.dm_hadr_cluster", "sys.dm_hadr_cluster_members")  # of the cluster, whatever groups it has
 EMPTY = (
     "sys.dm_hadr_cluster_networks",
     "sys.dm_hadr_auto_page_repair",
-    "sys.dm_hadr_automatic_seeding",
-    "sys.dm_hadr_physical_seeding_stats",
     "sys.dm_hadr_instance_node_map",
 )
 
 
 def rows(node: Node, view: str) -> list[Row] | None:
     """Rows of an availability-group view on a node; None for another view."""
-    group = node.cluster.group
+    groups = node.cluster.groups
     if view in EMPTY:
         return []
+    if view == "sys.dm_hadr_physical_seeding_stats":
+        groups.sync()
+        return list(groups.seeding.rows(node))
     provider = VIEWS.get(view)
     if provider is None:
         return None
-    if group is None:
-        return []
-    group.sync()
-    return list(provider(node, group))
+    groups.sync()
+    if view in ONE_ROW:
+        return [row for group in groups.here(node.name)[:1] for row in provider(node, group)]
+    return [row for group in groups.here(node.name) for row in provider(node, group)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
+from aglab.twin import views_endpoints
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -109,58 +110,11 @@ def _holdup(node: Node, database: Any) -> str:
     return names.get(database.options["log_reuse_wait"], "NOTHING")
 
 
-def mirroring_endpoints(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.database_mirroring_endpoints"""
-    if node.cluster.group is not None:
-        yield {
-            "name": "Hadr_endpoint",
-            "endpoint_id": 65536,
-            "principal_id": 1,
-            "protocol": 2,
-            "protocol_desc": "TCP",
-            "type": 4,
-            "type_desc": "DATABASE_MIRRORING",
-            "state": 0,
-            "state_desc": "STARTED",
-            "is_admin_endpoint": False,
-            "role": 3,
-            "role_desc": "ALL",
-            "is_encryption_enabled": True,
-            "connection_auth": 4,
-            "connection_auth_desc": "CERTIFICATE",
-            "certificate_id": 256,
-            "encryption_algorithm": 2,
-            "encryption_algorithm_desc": "AES",
-        }
-
-
-def tcp_endpoints(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.tcp_endpoints"""
-    made = [("TSQL Default TCP", 4, 2, "TSQL", node.port)]
-    made += [("Hadr_endpoint", 65536, 4, "DATABASE_MIRRORING", 5022)] if node.cluster.group is not None else []
-    for name, number, kind, text, port in made:
-        yield {
-            "name": name,
-            "endpoint_id": number,
-            "principal_id": 1,
-            "protocol": 2,
-            "protocol_desc": "TCP",
-            "type": kind,
-            "type_desc": text,
-            "state": 0,
-            "state_desc": "STARTED",
-            "is_admin_endpoint": False,
-            "port": port,
-            "is_dynamic_port": False,
-            "ip_address": None,
-        }
-
-
 def is_primary(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.fn_hadr_is_primary_replica(database): NULL for a database outside the group"""
     name = str(arguments[0]) if arguments and arguments[0] is not None else ""
-    group = node.cluster.group
-    yield {"value": (node.name == group.primary) if group is not None and node.cluster.replicates(name) else None}
+    group = node.cluster.groups.hosting(node.name, name)
+    yield {"value": (group.role(node.name) == "PRIMARY") if group is not None and group.holds(name) else None}
 
 
 def resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
@@ -204,11 +158,9 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.dm_os_process_memory": process_memory,
     "sys.dm_os_waiting_tasks": waiting_tasks,
     "sys.dm_db_log_stats": log_stats,
-    "sys.database_mirroring_endpoints": mirroring_endpoints,
-    "sys.tcp_endpoints": tcp_endpoints,
+    **views_endpoints.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.resource_governor_resource_pools": resource_pools,
     "sys.resource_governor_workload_groups": workload_groups,
     "sys.resource_governor_configuration": resource_governor,
-    "sys.dm_hadr_availability_replica_cluster_nodes": nothing,
 }

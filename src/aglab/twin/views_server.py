@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.twin import persistent_memory, redo_threads, views_more
 from aglab.twin.clock import EPOCH
+from aglab.twin.endpoints import started
 from aglab.twin.views_counters import performance_counters
 
 if TYPE_CHECKING:
@@ -237,11 +238,14 @@ def host_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
 
 def tcp_listeners(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_tcp_listener_states"""
-    ports = [(1, node.port, 0, "TSQL")] + ([(2, 5022, 2, "Database Mirroring")] if node.cluster.group else [])
-    for number, port, kind, text in ports:
+    endpoint = node.trust.endpoint
+    ports = [("127.0.0.1", node.port, 0, "TSQL")]
+    ports += [("127.0.0.1", endpoint.port, 2, "Database Mirroring")] if started(node) and endpoint is not None else []
+    ports += [(*one.place, 0, "TSQL") for one in node.cluster.addresses.open_ones if one.node is node]
+    for number, (address, port, kind, text) in enumerate(ports, start=1):
         yield {
             "listener_id": number,
-            "ip_address": "127.0.0.1",
+            "ip_address": address,
             "is_ipv4": True,
             "port": port,
             "type": kind,

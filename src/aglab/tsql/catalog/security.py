@@ -166,6 +166,25 @@ def _scoped_configurations(runtime: Any, database: Database, arguments: tuple[An
 
 
 define(
+    """sys.certificates: name sysname!, certificate_id int!, principal_id int, pvt_key_encryption_type char(2)!,
+    pvt_key_encryption_type_desc nvarchar(60), is_active_for_begin_dialog bit, issuer_name nvarchar(884), cert_serial_number
+    nvarchar(64), sid varbinary(85), string_sid nvarchar(128), subject nvarchar(4000), expiry_date datetime, start_date datetime,
+    thumbprint varbinary(32)!, attested_by nvarchar(260), pvt_key_last_backup_date datetime, key_length int"""
+)
+define(
+    """sys.symmetric_keys: name sysname!, principal_id int, symmetric_key_id int!, key_length int!, key_algorithm char(2)!,
+    algorithm_desc nvarchar(60), create_date datetime!, modify_date datetime!, key_guid uniqueidentifier, key_thumbprint sql_variant,
+    provider_type nvarchar(120), cryptographic_provider_guid uniqueidentifier, cryptographic_provider_algid sql_variant"""
+)
+define(
+    """sys.endpoints: name sysname!, endpoint_id int!, principal_id int, protocol tinyint!, protocol_desc nvarchar(60), type tinyint!,
+    type_desc nvarchar(60), state tinyint, state_desc nvarchar(60), is_admin_endpoint bit!"""
+)
+define(
+    """sys.server_permissions: class tinyint!, class_desc nvarchar(60), major_id int!, minor_id int!, grantee_principal_id int!,
+    grantor_principal_id int!, type char(4)!, permission_name nvarchar(128), state char(1)!, state_desc nvarchar(60)"""
+)
+define(
     """sys.resource_governor_resource_pools: pool_id int!, name sysname!, min_cpu_percent int!, max_cpu_percent int!,
     min_memory_percent int!, max_memory_percent int!, cap_cpu_percent int!, min_iops_per_volume int!, max_iops_per_volume
     int!"""

@@ -241,6 +241,8 @@ class AdminParser(DatabaseParser):
         if token.kind != NAME or token.upper not in STATEMENT_WORDS:
             return False
         previous = self.tokens[self.position - 1]
+        if name == "ALTER AVAILABILITY GROUP" and self._grants_create(previous):
+            return False
         if token.upper in ("WITH", "SET", "ADD", "FETCH"):
             return False
         if token.upper in ("ALTER", "CREATE", "EXECUTE", "SELECT", "INSERT", "UPDATE", "DELETE", "BACKUP", "DROP"):
@@ -250,6 +252,12 @@ class AdminParser(DatabaseParser):
             inside = previous.upper in ("GRANT", "DENY", ",", "FOR", "ON") or clause
             return not inside and not (name.startswith("ALTER EVENT SESSION") and token.upper == "DROP")
         return token.upper not in ("MODIFY",)
+
+    def _grants_create(self, previous: Any) -> bool:
+        """Inside GRANT (or DENY) CREATE ANY DATABASE of ALTER AVAILABILITY GROUP."""
+        if self.token.upper in ("GRANT", "DENY"):
+            return bool(self.peek().upper == "CREATE")
+        return bool(self.token.upper == "CREATE" and previous.upper in ("GRANT", "DENY"))
 
     def _balanced(self) -> str:
         start = self.token.start
