@@ -15,6 +15,7 @@ _PUBLIC = {
     "cluster": ("aglab.lab", "cluster"),
     "predict": ("aglab.lab", "predict"),
     "check": ("aglab.lab", "check"),
+    "progress": ("aglab.lab", "progress"),
     "published": ("aglab.published", ""),
     "compare": ("aglab.published", "compare"),
     "Profile": ("aglab.hardware", "Profile"),

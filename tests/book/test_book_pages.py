@@ -119,6 +119,16 @@ def test_every_picture_and_page_says_what_it_is(soups: dict[Path, BeautifulSoup]
         assert [image.get("src") for image in soup.find_all("img") if image.get("alt") is None] == [], page.name
 
 
+def test_answer_keys_are_not_in_the_book(site: Path) -> None:
+    """No file of the built book is an answer key, or quotes a line with which one begins."""
+    keys = [path.read_text(encoding="utf-8") for path in (book_site.ROOT / "instructor").glob("*.toml")]
+    assert keys
+    for path in site.rglob("*"):
+        if path.suffix in (".html", ".txt", ".toml", ".md", ".ipynb", ".json", ".js"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            assert not [key for key in keys if key in text or key.splitlines()[0] in text], path.name
+
+
 def test_map_of_chapters_agrees_with_the_contents() -> None:
     """Chapters that the start page calls finished are in the contents and have a lab; the map has all 26 chapters in order."""
     outline = tomllib.loads((book_site.ROOT / "book" / "outline.toml").read_text(encoding="utf-8"))

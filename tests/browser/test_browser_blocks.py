@@ -151,6 +151,41 @@ def test_start_page_remembers_progress(chapter: Any, site: Path) -> None:
     assert chapter.problems == []
 
 
+def test_start_page_takes_over_what_the_notebooks_kept(chapter: Any, site: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """What `aglab lab` hands over shows, stays when the page is opened without it, and an odd fragment does nothing."""
+    from aglab.cli.jupyter import told_progress
+    from aglab.lab import store
+
+    monkeypatch.setenv("AGLAB_HOME", str(tmp_path))
+    assert told_progress() == ""
+    slug = "16-checkpoint-throttle"
+    made = {"main": {"choice": "lower", "reason": "the disk is scarce"}}
+    record = {"format": 1, "slug": slug, "predictions": made, "checks": [{"passed": True, "seen": ""}]}
+    store.write(slug, {**record, "quiz": {"solved": ["unit", "price"], "of": 5}})
+    start, shown = site / "book" / "index.html", f'.aglab-progress[data-slug="{slug}"]'
+    page = chapter.open(start, told_progress())
+    assert page.locator(shown).inner_text() == "Predicted · Exercise passed · Quiz: 2 of 5 solved"
+    assert "progress" not in page.url
+    chapter.open(site / "book" / "glossary.html")
+    chapter.open(start, "#progress=bm90IGpzb24")
+    assert page.locator(shown).inner_text() == "Predicted · Exercise passed · Quiz: 2 of 5 solved"
+    assert chapter.problems == []
+
+
+def test_a_class_s_predictions_are_drawn(open_page: Any, tmp_path: Path) -> None:
+    """Each choice has its bar and its number, also the choice that nobody took."""
+    import pandas as pd
+
+    from aglab.viz import class_predictions, save_page
+
+    frame = pd.DataFrame({"lab": ["x"] * 3, "prediction": ["lower", "lower", "much higher"], "passed": [True, False, False]})
+    block = class_predictions(frame, "x", "Throttle", ["lower", "about the same", "much higher"]).html()
+    watched = open_page(save_page(tmp_path / "class.html", "Predictions of the class", [block]))
+    assert watched.page.locator(".aglab-plot .barlayer .point").count() == 3
+    assert watched.page.locator(".aglab-plot .barlayer .bartext").all_text_contents() == ["2", "0", "1"]
+    assert watched.problems == []
+
+
 def test_saved_figure_stands_alone(open_page: Any, tmp_path: Path) -> None:
     """A figure saved to one HTML file draws itself with no other file and no network."""
     import pandas as pd

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from cli_help import run
@@ -13,7 +15,8 @@ from aglab.record import Run
 
 COMMANDS = (
     "demo", "simulate", "sweep", "bench", "check", "up", "status", "down", "sql", "doctor", "bundle",
-    "lab", "lab list", "lab show", "lab run", "class summary", "published list", "published show", "published score",
+    "lab", "lab list", "lab show", "lab run", "class summary", "class reset",
+    "published list", "published show", "published score",
     "profile list", "profile show", "profile measure",
 )  # fmt: skip
 
@@ -153,16 +156,72 @@ def test_doctor_looks_and_says_what_to_do(capsys, monkeypatch):
     run(capsys, "doctor").is_one_clear_line(3, "Python 3.9", "install Python 3.11")
 
 
-def test_class_summary_counts_a_class(capsys, tmp_path):
-    """Predictions and tries of each learner, and a line for each lab."""
+def _collected(folder):
+    """The records of two learners, and a file that is none."""
     for name, choice, passed in (("ada", "lower", True), ("bob", "much higher", False)):
-        record = {"format": 1, "slug": "16-x", "predictions": {"main": {"choice": choice, "reason": "r"}}}
+        record = {"format": 1, "slug": "16-checkpoint-throttle", "predictions": {"main": {"choice": choice, "reason": "r"}}}
         record["checks"] = [{"passed": passed, "seen": ""}]
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "16-x.json").write_text(json.dumps(record), encoding="utf-8")
-    rows = run(capsys, "class", "summary", tmp_path, "--json").json["rows"]
-    assert [(row["learner"], row["passed"]) for row in rows] == [("ada", True), ("bob", False)]
-    assert "1 of 2 passed" in run(capsys, "class", "summary", tmp_path).out
+        (folder / name).mkdir()
+        (folder / name / "16-checkpoint-throttle.json").write_text(json.dumps(record), encoding="utf-8")
+    (folder / "cy.json").write_text("{", encoding="utf-8")
+    return folder
+
+
+def test_class_summary_counts_a_class(capsys, tmp_path):
+    """Predictions and tries of each learner, a bar for each choice, and which file is left out."""
+    said = run(capsys, "class", "summary", _collected(tmp_path), "--json")
+    assert [(row["learner"], row["passed"]) for row in said.json["rows"]] == [("ada", True), ("bob", False)]
+    assert said.json["skipped"] == [{"file": "cy.json", "reason": "not JSON"}] and said.json["figure"] is None
+    said = run(capsys, "class", "summary", tmp_path)
+    assert "1 of 2 passed" in said.out and "cy.json is left out: not JSON" in said.err
+    assert re.search(r"about the same +0\n", said.out) and re.search(r"lower +# 1\n", said.out)
+
+
+def test_class_summary_draws_the_predictions(capsys, tmp_path):
+    """One page with a picture for each lab; a folder or another kind of file is refused."""
+    _collected(tmp_path)
+    page = tmp_path / "class.html"
+    assert run(capsys, "class", "summary", tmp_path, "--out", page, "--json").json["figure"] == str(page)
+    assert "Checkpoint throttling with -k" in page.read_text(encoding="utf-8")
+    assert "Figure:" in run(capsys, "class", "summary", tmp_path, "--out", page).out
+    run(capsys, "class", "summary", tmp_path, "--out", tmp_path).is_one_clear_line(2, "is a folder")
+    run(capsys, "class", "summary", tmp_path, "--out", tmp_path / "x.png").is_one_clear_line(2, "not as '.png'")
+
+
+def test_a_seat_is_reset_without_losing_anything(capsys, tmp_path, monkeypatch):
+    """Progress and the changed copy lie aside, with fresh files in their place."""
+    from aglab.cli.workcopy import bring_up_to_date
+    from aglab.core.paths import bundle_root
+
+    home, copy = tmp_path / "home", tmp_path / "copy"
+    monkeypatch.setenv("AGLAB_HOME", str(home))
+    bring_up_to_date(bundle_root(), copy)
+    mine = copy / "notebooks" / "16_checkpoint_throttle.ipynb"
+    mine.write_text("mine", encoding="utf-8")
+    (home / "progress").mkdir(parents=True)
+    (home / "progress" / "x.json").write_text("{}", encoding="utf-8")
+    done = run(capsys, "class", "reset", "--folder", copy, "--yes", "--json").json
+    assert mine.read_text(encoding="utf-8") != "mine" and not (home / "progress").exists()
+    aside = Path(done["aside"])
+    assert (aside / "copy" / "notebooks" / mine.name).read_text(encoding="utf-8") == "mine"
+    assert (aside / "progress" / "x.json").is_file() and len(done["moved"]) == 2
+    assert "Moved aside" in run(capsys, "class", "reset", "--folder", copy, "--yes").out
+    assert "nothing to move aside" in run(capsys, "class", "reset", "--folder", tmp_path / "new", "--yes").out
+
+
+def test_a_seat_is_not_reset_by_mistake(capsys, tmp_path, monkeypatch):
+    """A folder that is no copy, no answer, and a folder that cannot be moved: nothing changes."""
+    monkeypatch.setenv("AGLAB_HOME", str(tmp_path / "home"))
+    (tmp_path / "mine").mkdir()
+    run(capsys, "class", "reset", "--folder", tmp_path / "mine", "--yes").is_one_clear_line(2, "is no copy")
+    run(capsys, "class", "reset", "--folder", tmp_path / "copy").is_one_clear_line(2, "say --yes")
+    run(capsys, "class", "reset", "--folder", tmp_path / "copy", "--yes")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda text: False)
+    assert run(capsys, "class", "reset", "--folder", tmp_path / "copy").code == 1
+    monkeypatch.setattr("shutil.move", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied")))
+    run(capsys, "class", "reset", "--folder", tmp_path / "copy", "--yes").is_one_clear_line(3, "Permission denied")
+    assert not list((tmp_path / "home").rglob("copy"))
 
 
 class _Verdict:

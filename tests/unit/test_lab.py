@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from aglab.core.errors import AglabError, MissingError, UsageError
-from aglab.lab import answers, labs, sampler, store, sweeps
+from aglab.lab import labs, sampler, store, sweeps
 from aglab.lab.answers import Verdict
 from aglab.lab.cluster import REASONS, Cluster, Node, StepNotPossible, checked_options
 from aglab.lab.driver import Result
@@ -252,27 +251,6 @@ def test_repair_is_judged_by_state(kept):
     assert not labs.Lab(SLUG, FakeCluster([full])).repaired()
     healthy = labs.Lab(SLUG, FakeCluster([empty]))
     assert healthy.repaired() and healthy.cluster.asked[-1] == "stop"
-
-
-def test_class_summary(kept, tmp_path):
-    """One row per learner and lab; files of other kinds are passed over; an empty folder is said."""
-    for name, choice in (("ann", "lower"), ("ben", "much higher")):
-        folder = tmp_path / "class" / name
-        folder.mkdir(parents=True)
-        record = {"slug": SLUG, "predictions": {"main": {"choice": choice, "reason": "r"}}, "checks": [{"passed": name == "ben"}]}
-        (folder / f"{SLUG}.json").write_text(json.dumps(record))
-        (folder / "other.json").write_text("[]")
-        (folder / "broken.json").write_text("{")
-    table = answers.class_summary(tmp_path / "class")
-    assert table[["learner", "prediction", "tries", "passed"]].to_numpy().tolist() == [
-        ["ann", "lower", 1, False],
-        ["ben", "much higher", 1, True],
-    ]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="no progress files"):
-        answers.class_summary(tmp_path / "empty")
-    with pytest.raises(UsageError, match="is not a folder"):
-        answers.class_summary(tmp_path / "none")
 
 
 # -- samples ---------------------------------------------------------------------------------------------------

@@ -61,6 +61,20 @@ def test_the_wheel_carries_what_a_learner_needs(wheel):
     assert not list(wheel.rglob("test_*.py"))
 
 
+def test_answer_keys_stay_outside_what_a_learner_gets(wheel, tmp_path):
+    """No file of instructor/ is in the wheel, under its own name or another, nor in the copy that `aglab lab` makes of it."""
+    from aglab.cli.workcopy import bring_up_to_date
+
+    keys = [path for path in (ROOT / "instructor").rglob("*") if path.is_file()]
+    assert keys
+    bring_up_to_date(wheel / "aglab" / "_bundle", tmp_path / "copy")
+    contents = {path.read_bytes() for path in keys}
+    for place in (wheel, tmp_path / "copy"):
+        files = [path for path in place.rglob("*") if path.is_file()]
+        assert files and not [path for path in files if "instructor" in path.relative_to(place).parts]
+        assert not [path for path in files if path.read_bytes() in contents]
+
+
 def test_the_wheel_works_from_a_read_only_place(wheel, tmp_path):
     """Outside the checkout, from a place nobody may write, the commands find their files."""
     environment = {**os.environ, "PYTHONPATH": str(wheel), "AGLAB_HOME": str(tmp_path / "home"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -6,8 +6,10 @@ to shut down (kernels end, and with them their twins), and ends by force what do
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import importlib.util
+import json
 import os
 import secrets
 import socket
@@ -80,11 +82,30 @@ def addresses(folder: Path, port: int, token: str) -> dict[str, Any]:
     start = f"/lab/tree/notebooks/{notebooks[0].name}" if notebooks else "/lab"
     page = book_start()
     return {
-        "book": page.as_uri() if page else None,
+        "book": page.as_uri() + told_progress() if page else None,
         "notebook": f"{base}{start}?token={token}",
         "lab": f"{base}/lab?token={token}",
         "folder": str(folder),
     }
+
+
+def told_progress() -> str:
+    """What the learner has done, as the fragment that the book's start page takes over; empty when there is nothing yet."""
+    from aglab.lab import progress
+
+    done = {
+        row["lab"]: {
+            "predicted": row["prediction"] is not None,
+            "passed": row["passed"],
+            "solved": row["quiz_solved"],
+            "of": row["quiz_of"],
+        }
+        for row in progress().rows
+        if row["prediction"] is not None or row["tries"] or row["quiz_solved"]
+    }
+    if not done:
+        return ""
+    return "#progress=" + base64.urlsafe_b64encode(json.dumps(done).encode()).decode().rstrip("=")
 
 
 def _announce(found: dict[str, Any], as_json: bool) -> None:

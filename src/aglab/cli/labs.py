@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aglab.cli import shell
+from aglab.cli import seat, shell
 from aglab.cli.folders import result_folder, staged
 from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     classes = typer.Typer(help="For an instructor.", no_args_is_help=True)
     classes.callback()(_class)
     classes.command("summary")(class_summary)
+    classes.command("reset")(seat.reset)
     app.add_typer(classes, name="class")
 
 
@@ -207,16 +208,64 @@ def _answer(path: Path) -> dict[str, Any]:
 
 def class_summary(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="One folder per learner, copied from where aglab doctor says.")],
+    out: Annotated[Path | None, typer.Option("--out", help="HTML file for the pictures of the predictions.")] = None,
     as_json: shell.Json = False,
 ) -> None:
     """Predictions and progress of a class."""
     from aglab.lab import class_summary as summarise
 
     frame = summarise(folder)
+    figure = str(_draw_class(frame, out)) if out is not None else None
+    skipped = [{"file": name, "reason": why} for name, why in frame.attrs["skipped"]]
+    for item in skipped:
+        shell.note(f"{item['file']} is left out: {item['reason']}")
     if as_json:
-        shell.print_json({"rows": frame.to_dict("records")})
+        shell.print_json({"rows": frame.to_dict("records"), "skipped": skipped, "figure": figure})
         return
-    shell.print_table("Class", [str(name) for name in frame.columns], [list(row) for row in frame.itertuples(index=False)])
+    heads = ("learner", "lab", "prediction", "reason", "tries", "passed", "quiz")
+    lines = []
+    for row in frame.to_dict("records"):
+        quiz = f"{row['quiz_solved']} of {row['quiz_of']}" if row["quiz_of"] else ""
+        lines.append([*(row[name] for name in heads[:5]), "yes" if row["passed"] else "no", quiz])
+    shell.print_table("Class", heads, lines, right=("tries",))
     for lab, group in frame.groupby("lab"):
-        counts = ", ".join(f"{choice}: {count}" for choice, count in group["prediction"].value_counts().items())
-        shell.say(f"{lab}: {int(group['passed'].sum())} of {len(group)} passed; predictions {counts or 'none'}")
+        shell.say(f"\n{lab}: {int(group['passed'].sum())} of {len(group)} passed")
+        for choice, count in _chosen(str(lab), group).items():
+            shell.say(f"  {choice:24} {'#' * count} {count}")
+    if figure:
+        shell.say(f"\nFigure: {figure}")
+
+
+def _chosen(lab: str, group: Any) -> dict[str, int]:
+    """How many chose what; choices that nobody took stand there with 0."""
+    counts = dict.fromkeys(_choices(lab), 0)
+    for choice in group["prediction"].dropna().astype(str):
+        counts[choice] = counts.get(choice, 0) + 1
+    none = int(group["prediction"].isna().sum())
+    return {**counts, "no prediction": none} if none else counts
+
+
+def _choices(lab: str) -> list[str]:
+    from aglab.lab import describe, lab_slugs
+
+    return [str(one) for one in describe(lab).get("prediction", {}).get("choices", [])] if lab in lab_slugs() else []
+
+
+def _draw_class(frame: Any, out: Path) -> Path:
+    """One page with a picture for each lab.
+
+    Raises
+    ------
+    UsageError
+        ``out`` is a folder.
+    """
+    from aglab.lab import describe, lab_slugs
+    from aglab.viz import class_predictions, save_page
+
+    if out.is_dir():
+        raise UsageError(f"--out {str(out)!r} is a folder", "name a file, for example class.html")
+    blocks = []
+    for lab in dict.fromkeys(frame["lab"]):
+        title = str(describe(lab)["title"]) if lab in lab_slugs() else str(lab)
+        blocks.append(class_predictions(frame, lab, title, _choices(lab)).html())
+    return save_page(out, "Predictions of the class", blocks)

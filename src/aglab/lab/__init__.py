@@ -1,7 +1,8 @@
 """What a learner holds: a cluster, a lab, a prediction, a check. The same in every mode."""
 
-from aglab.lab.answers import Prediction, Ready, Verdict, check, class_summary, number_in, predict
+from aglab.lab.answers import Prediction, Ready, Verdict, check, number_in, predict
 from aglab.lab.batches import split_batches
+from aglab.lab.classes import class_summary, progress
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
 from aglab.lab.commit_client import CommitClient
 from aglab.lab.driver import Connection, Result, SqlFailed
@@ -30,6 +31,7 @@ __all__ = [
     "number_in",
     "open_lab",
     "predict",
+    "progress",
     "split_batches",
     "sweep",
 ]

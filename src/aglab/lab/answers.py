@@ -1,15 +1,11 @@
-"""What a learner predicts and answers, what comes back, and what a class makes of it."""
+"""What a learner predicts and answers, and what comes back."""
 
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.progress import Progress, no_progress
@@ -124,44 +120,3 @@ def check(slug: str, answer: dict[str, Any], mode: str | None = None, progress: 
 
     with open_lab(slug, mode) as lab:
         return lab.check(answer, progress)
-
-
-def class_summary(folder: str | Path) -> pd.DataFrame:
-    """Predictions and progress of a class.
-
-    Parameters
-    ----------
-    folder : path
-        Holds one folder per learner, each a copy of that learner's ``progress`` folder (or the files themselves).
-
-    Returns
-    -------
-    DataFrame
-        learner, lab, prediction, reason, tries, passed.
-    """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder", "collect the learners' progress folders in one place")
-    rows = []
-    for path in sorted(folder.rglob("*.json")):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            continue
-        if not isinstance(content, dict) or "predictions" not in content:
-            continue
-        made = content["predictions"].get("main", {})
-        tries = content.get("checks", [])
-        rows.append(
-            {
-                "learner": path.relative_to(folder).parts[0].removesuffix(".json"),
-                "lab": content.get("slug", path.stem),
-                "prediction": made.get("choice"),
-                "reason": made.get("reason", ""),
-                "tries": len(tries),
-                "passed": any(one.get("passed") for one in tries),
-            }
-        )
-    if not rows:
-        raise UsageError(f"{folder} holds no progress files", "each learner's lie in the folder that `aglab doctor` names")
-    return pd.DataFrame(rows)

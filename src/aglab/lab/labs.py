@@ -14,10 +14,11 @@ from typing import Any
 from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.progress import Progress, no_progress
-from aglab.lab import answers
+from aglab.lab import answers, store
 from aglab.lab.cluster import Cluster
 from aglab.lab.driver import Result
 from aglab.record import Run
+from aglab.viz import widget
 
 _STEP = re.compile(r"^\d\d_[a-z0-9_]+$")
 
@@ -85,6 +86,8 @@ class Lab:
         self.cluster = cluster
         self.runs: dict[str, Run] = {}
         self._module: Any = None
+        widget.SOLVED.clear()
+        widget.SOLVED.append(store.keep_quiz)  # what a quiz in JupyterLab tells is kept with the predictions
 
     # -- steps -----------------------------------------------------------------------------------------------
     @property

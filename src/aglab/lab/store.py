@@ -50,3 +50,11 @@ def read(slug: str) -> dict[str, Any]:
 def write(slug: str, content: dict[str, Any]) -> Path:
     """Keep a lab's record."""
     return write_text(_path(slug), json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def keep_quiz(slug: str, solved: list[str], of: int) -> None:
+    """Keep which questions of a lab's quiz are solved; what was solved before stays so."""
+    record = read(slug)
+    before = record.get("quiz", {}).get("solved", [])
+    record["quiz"] = {"solved": sorted({*before, *solved}), "of": of}
+    write(slug, record)

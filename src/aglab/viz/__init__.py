@@ -1,5 +1,6 @@
 """Figures, explorables and quizzes: one classic-script front end, wrapped for JupyterLab, used as it is in the static book."""
 
+from aglab.viz.classes import class_predictions
 from aglab.viz.compare import comparison, errors
 from aglab.viz.declare import Answer, Output, Parameter, Question
 from aglab.viz.explorable import Explorable
@@ -24,6 +25,7 @@ __all__ = [
     "QuizQuestion",
     "Table",
     "arms",
+    "class_predictions",
     "cluster_picture",
     "comparison",
     "errors",

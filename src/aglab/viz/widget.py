@@ -5,11 +5,13 @@ Plotly is sent once, on request and as a message, so that a saved notebook does 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.errors import AglabError
 from aglab.viz.assets import plotly_path, script, style
+from aglab.viz.quiz import Quiz
 from aglab.viz.text import numbers
 
 if TYPE_CHECKING:
@@ -65,6 +67,25 @@ def _serve(widget: Any, message: dict[str, Any], explorable: Explorable | None) 
         widget.send({"kind": "plotly"}, buffers=[plotly_path().read_bytes()])
     elif kind == "ask" and explorable is not None:
         widget.send(reply(explorable, message))
+    elif kind == "solved":
+        told(message)
+
+
+SOLVED: list[Callable[[str, list[str], int], None]] = []
+"""Who is told which questions of a quiz are solved: (slug, keys, number of questions)."""
+
+
+def told(message: dict[str, Any]) -> None:
+    """Pass on ``{"kind": "solved", "slug", "solved": [key], "of": n}``; anything else that a page sends is ignored."""
+    slug, solved, of = message.get("slug"), message.get("solved"), message.get("of")
+    if not isinstance(slug, str) or not isinstance(solved, list) or not isinstance(of, int):
+        return
+    try:
+        known = {question.key for question in Quiz.load(slug).questions}
+    except AglabError:
+        return
+    for keep in SOLVED:
+        keep(slug, [key for key in solved if key in known], len(known))
 
 
 def reply(explorable: Explorable, message: dict[str, Any]) -> dict[str, Any]:

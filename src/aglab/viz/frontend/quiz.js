@@ -1,5 +1,6 @@
-// A quiz: every choice explains itself at once; a right answer is remembered for the start page.
-aglab.kinds.quiz = function (block) {
+// A quiz: every choice explains itself at once; a right answer is remembered for the start page. In JupyterLab the kernel keeps it too:
+// a browser that meets JupyterLab on another port tomorrow has forgotten it.
+aglab.kinds.quiz = function (block, model) {
   const spec = specOf(block);
   const body = block.querySelector(".aglab-body");
   const stored = `quiz:${spec.slug}`;
@@ -11,7 +12,9 @@ aglab.kinds.quiz = function (block) {
   }
   function settle(question, right) {
     if (right) { solved.add(question.key); }
-    remember(stored, { solved: [...solved].filter((key) => spec.questions.some((one) => one.key === key)), of: spec.questions.length });
+    const kept = { solved: [...solved].filter((key) => spec.questions.some((one) => one.key === key)), of: spec.questions.length };
+    remember(stored, kept);
+    if (model && right) { model.send({ kind: "solved", slug: spec.slug, ...kept }); }
     show();
   }
 

@@ -6,6 +6,7 @@ function boot(block, model) {
 }
 
 function bootAll() {
+  takeProgress();
   watchTheme();
   for (const block of document.querySelectorAll("[data-aglab]")) { boot(block, null); }
 }
