@@ -10,6 +10,8 @@ from typing import Any
 
 from aglab.tsql.catalog.configurations import Configuration, default_configurations
 from aglab.tsql.locks import LockManager
+from aglab.tsql.query.reads import BufferPool
+from aglab.tsql.query.statistics import StatementCache
 from aglab.tsql.session import Session
 from aglab.tsql.store.database import Database
 
@@ -43,6 +45,8 @@ class Instance:
         self.sessions: dict[int, Session] = {}
         self.locks = LockManager(self._deadlock_cost)
         self.startup_parameters: list[str] = []
+        self.statements = StatementCache()
+        self.pool = BufferPool()
         self._transaction_ids = itertools.count(1000)
         self._next_database_id = itertools.count(1)
         for database in SYSTEM_DATABASES + user_databases:
@@ -84,6 +88,13 @@ class Instance:
         self.locks.release_all(session.spid, everything=True)
         session.temp_tables.clear()
         self.sessions.pop(session.spid, None)
+
+    def restarted(self, cold: bool) -> None:
+        """Forget what an instance keeps in memory only: cached statements and (``cold``) the pages of its tables."""
+        self.statements.clear()
+        self.pool = BufferPool()
+        if cold:
+            self.pool.drop()
 
     def next_transaction_id(self) -> int:
         """A transaction id, never used before."""

@@ -80,7 +80,7 @@ class Interpreter:
                 variables.values[key] = parameter.value
             body = self.parse(text)
             declare(body, variables)
-            executor = self.executor(Runtime(self.host, self.session, variables))
+            executor = self.executor(Runtime(self.host, self.session, variables, text=text))
             yield from executor.run_body(body)
 
         yield from self._request(text, work)

@@ -78,6 +78,7 @@ class Session:
     blocked_by: int = 0
     current_text: str = ""
     reads: int = 0
+    reads_now: Any = None  # aglab.tsql.query.reads.StatementReads of the running statement
     writes: int = 0
     logical_reads: int = 0
     row_count: int = 0

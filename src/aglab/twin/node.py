@@ -24,6 +24,7 @@ from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
+from aglab.twin.page_writes import PageWrites
 from aglab.twin.requests import Requests
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Node(Requests):
         self.deadlocks_before_restart = 0
         self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
         self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
+        self.page_writes = PageWrites()
         self.lay_out_files()
         self._wire_locks()
 
@@ -124,6 +126,8 @@ class Node(Requests):
         self.waits.clear()
         self.waits_cleared = {}
         self.database_totals = {}
+        self.page_writes = PageWrites()
+        self.instance.restarted(cold=not first)
         if not first:
             self.cluster.plant.node_restarted(self.name)
             self.cluster.plant.change(self.name, restart=True)
@@ -338,6 +342,7 @@ class Node(Requests):
         else:
             self.cluster.journal([self.name], record)
         self.note_log(record.database, record.log_bytes)
+        self.page_writes.committed(self, record)
         return waits
 
     def volume_kind(self, path: str) -> str | None:

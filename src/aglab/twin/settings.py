@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
+from aglab.tsql.store.table import Table
 from aglab.twin import group_statements, logins, security_statements
 from aglab.twin.backups import backup
 from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
@@ -168,6 +169,17 @@ def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]
     database = command.target or session.database
     if database.lower() == node.database_name.lower():
         node.cluster.plant.change(node.name, checkpoint=True)
+    node.page_writes.checkpoint(node, database)
+    yield from ()
+
+
+def _rebuild(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER INDEX: the pages of a rebuilt index (or of one partition of it) are written anew."""
+    database = node.instance.database(command.target)
+    schema, _, name = str(command.options["TABLE"]).partition(".")
+    table = database.find(schema, name) if database is not None else None
+    if command.options["ACTION"] == "REBUILD" and database is not None and isinstance(table, Table):
+        node.page_writes.rebuilt(node, database, table, str(command.options["INDEX"]), command.options.get("PARTITION"))
     yield from ()
 
 
@@ -184,6 +196,7 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 
 _COMMANDS = {
+    "ALTER INDEX": _rebuild,
     "CHECKPOINT": _checkpoint,
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,

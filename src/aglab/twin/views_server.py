@@ -14,6 +14,7 @@ from aglab.twin import persistent_memory, redo_threads, views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import started
 from aglab.twin.views_counters import performance_counters
+from aglab.twin.views_files import file_stats
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -66,69 +67,6 @@ def _redo_waits(node: Node) -> dict[str, float]:
     waits = redo_threads.work_of(node).waits
     counts = {f"wait_count.{kind}": count for kind, (count, _) in waits.items()}
     return counts | {f"wait_ms.{kind}": milliseconds for kind, (_, milliseconds) in waits.items()}
-
-
-def file_stats(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.dm_io_virtual_file_stats(database_id, file_id): the load's file I/O, spread over the data files."""
-    wanted_db, wanted_file = ([*arguments, None, None])[:2]
-    totals = node.totals()
-    sample_ms = int(node.uptime_s() * 1000) & 0x7FFFFFFF
-    for database in node.instance.databases.values():
-        if wanted_db not in (None, database.id):
-            continue
-        data_files = sum(1 for one in database.files if one.type == 0) or 1
-        for file in database.files:
-            if wanted_file not in (None, file.file_id):
-                continue
-            values = {"reads": 0.0, "bytes_read": 0.0, "read_stall": 0.0, "writes": 0.0, "bytes_written": 0.0, "write_stall": 0.0}
-            if database.name == node.database_name:
-                if file.type == 0:
-                    values = _engine_file(totals, data_files)
-                elif file.file_id == 2:  # the log is written to one file at a time; a log buffer is memory, not I/O
-                    values = _engine_log(totals)
-            else:
-                counted = node.database_totals.get(database.name, {})
-                if file.type == 1:
-                    values |= {"writes": counted.get("log_flushes", 0.0), "bytes_written": counted.get("log_bytes_flushed", 0.0)}
-            yield {
-                "database_id": database.id,
-                "file_id": file.file_id,
-                "sample_ms": sample_ms,
-                "num_of_reads": int(values["reads"]),
-                "num_of_bytes_read": int(values["bytes_read"]),
-                "io_stall_read_ms": int(values["read_stall"]),
-                "io_stall_queued_read_ms": 0,
-                "num_of_writes": int(values["writes"]),
-                "num_of_bytes_written": int(values["bytes_written"]),
-                "io_stall_write_ms": int(values["write_stall"]),
-                "io_stall_queued_write_ms": 0,
-                "io_stall": int(values["read_stall"]) + int(values["write_stall"]),
-                "size_on_disk_bytes": file.size * 8192,
-                "file_handle": (0x1000 + database.id * 16 + file.file_id).to_bytes(8, "little"),
-            }
-
-
-def _engine_file(totals: dict[str, float], files: int) -> dict[str, float]:
-    names = {
-        "reads": "data_reads",
-        "bytes_read": "data_bytes_read",
-        "read_stall": "data_read_stall_ms",
-        "writes": "data_writes",
-        "bytes_written": "data_bytes_written",
-        "write_stall": "data_write_stall_ms",
-    }
-    return {name: totals.get(key, 0.0) / files for name, key in names.items()}
-
-
-def _engine_log(totals: dict[str, float]) -> dict[str, float]:
-    return {
-        "reads": 0.0,
-        "bytes_read": 0.0,
-        "read_stall": 0.0,
-        "writes": totals.get("log_writes", 0.0),
-        "bytes_written": totals.get("log_bytes_written", 0.0),
-        "write_stall": totals.get("log_write_stall_ms", 0.0),
-    }
 
 
 def connections(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.registry import define, provide
+from aglab.tsql.catalog.registry import provide
 from aglab.tsql.store.database import Database
 
 BACKGROUND = "background tasks"  # what the host is asked for: rows of system tasks
@@ -229,35 +229,11 @@ def _dm_exec_connections(runtime: Any, database: Database, arguments: tuple[Any,
         }
 
 
-@provide(
-    """sys.dm_exec_sql_text(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, text nvarchar(max)"""
-)
-def _sql_text(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    handle = arguments[0]
-    session = runtime.instance.sessions.get(int.from_bytes(handle, "big")) if handle else None
-    if session is not None:
-        yield _database_id(runtime, session), None, None, False, session.current_text
-
-
 @provide("""sys.dm_exec_input_buffer(smallint, int): event_type nvarchar(256), parameters smallint, event_info nvarchar(max)""")
 def _input_buffer(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     session = runtime.instance.sessions.get(arguments[0])
     if session is not None:
         yield "Language Event", 0, session.current_text
-
-
-define(
-    """sys.dm_exec_query_stats: sql_handle varbinary(64)!, statement_start_offset int!, statement_end_offset int!,
-    plan_generation_num bigint, plan_handle varbinary(64)!, creation_time datetime, last_execution_time datetime!, execution_count bigint!,
-    total_worker_time bigint!, last_worker_time bigint!, min_worker_time bigint!, max_worker_time bigint!, total_physical_reads bigint!,
-    last_physical_reads bigint!, min_physical_reads bigint!, max_physical_reads bigint!, total_logical_writes bigint!,
-    last_logical_writes bigint!, min_logical_writes bigint!, max_logical_writes bigint!, total_logical_reads bigint!,
-    last_logical_reads bigint!, min_logical_reads bigint!, max_logical_reads bigint!, total_clr_time bigint!, last_clr_time bigint!,
-    min_clr_time bigint!, max_clr_time bigint!, total_elapsed_time bigint!, last_elapsed_time bigint!, min_elapsed_time bigint!,
-    max_elapsed_time bigint!, query_hash binary(8), query_plan_hash binary(8), total_rows bigint, last_rows bigint, min_rows bigint,
-    max_rows bigint"""
-)
-define("""sys.dm_exec_query_plan(varbinary(64)): dbid smallint, objectid int, number smallint, encrypted bit!, query_plan xml""")
 
 
 @provide(

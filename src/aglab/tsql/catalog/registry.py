@@ -19,7 +19,18 @@ from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Row
 
 Provider = Callable[[Any, Database, tuple[Any, ...]], Iterable[Any]]
-MODULES = ("server", "execution", "storage", "partitions", "hadr", "objects", "security", "schema_views", "compatibility")
+MODULES = (
+    "server",
+    "execution",
+    "statements",
+    "storage",
+    "partitions",
+    "hadr",
+    "objects",
+    "security",
+    "schema_views",
+    "compatibility",
+)
 
 
 @dataclass(frozen=True)

@@ -261,6 +261,8 @@ class BaseExecutor:
         """Change a row and note how to undo it."""
         before = table.rows.get(row_id)
         table.put(row_id, after)
+        if self.session.reads_now is not None:
+            self.session.reads_now.write(table, before, after)
         transaction = self.session.transaction
         assert transaction is not None
         transaction.add(Entry(database, table, row_id, before, after, log_bytes=row_log_bytes(before, after)))

@@ -196,6 +196,7 @@ class CallMixin(BaseExecutor):
                 continue
             variables.values[key] = to_parameter(argument, parameter.type)
         nested = self.nested(module.name, module.object_id, variables)
+        nested.runtime.text, nested.runtime.text_start = module.text, definition.start
         declare(definition.body, variables)
         before = self.session.trancount
         saved_database, saved_temp = self.session.database, dict(self.session.temp_tables)
@@ -266,7 +267,7 @@ class CallMixin(BaseExecutor):
         body = self.interpreter.parse(text)
         declare(body, variables)
         runtime = Runtime(
-            self.runtime.host, self.session, variables, "", 0, self.runtime.nesting + 1, list(self.runtime.catching)
+            self.runtime.host, self.session, variables, "", 0, self.runtime.nesting + 1, list(self.runtime.catching), text=text
         )
         nested = self.interpreter.executor(runtime)
         nested.in_procedure = True

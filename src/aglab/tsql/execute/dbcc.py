@@ -18,9 +18,7 @@ from aglab.tsql.store.database import Database
 KNOWN_TRACE_FLAGS_MAX = 20000
 
 
-DBCC_WITHOUT_EFFECT = frozenset(
-    {"FREEPROCCACHE", "DROPCLEANBUFFERS", "FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPROCINDB", "SETCPUWEIGHT"}
-)
+DBCC_WITHOUT_EFFECT = frozenset({"FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPROCINDB", "SETCPUWEIGHT"})
 
 
 KNOWN_DBCC = frozenset(
@@ -48,6 +46,16 @@ class DbccMixin(NodeMixin):
             yield info(2528, line=s.line)
         yield Done(None, "", self.in_procedure)
         return None
+
+    def _dbcc_freeproccache(self, s: st.Dbcc) -> Effects[None]:
+        self.runtime.instance.statements.clear()
+        return
+        yield
+
+    def _dbcc_dropcleanbuffers(self, s: st.Dbcc) -> Effects[None]:
+        self.runtime.instance.pool.drop()
+        return
+        yield
 
     def _flags(self, s: st.Dbcc) -> tuple[list[int], bool]:
         values: list[int] = []

@@ -59,6 +59,7 @@ class DmlMixin(InsertMixin, SelectMixin):
         source, bound = binder.sources[id(node)]
         assert isinstance(source, TableScan)
         source.for_update = True
+        bound.used.update(range(len(bound.columns)))  # the row itself is changed: no index covers that
         compiler = ExpressionCompiler(context, scope, planner)
         wheres = conjuncts(compiler, s.where)
         builder = JoinBuilder(scope.own_slots(), binder.sources, binder.on)

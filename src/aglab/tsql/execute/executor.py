@@ -15,6 +15,8 @@ from aglab.tsql.execute.ddl import DdlMixin
 from aglab.tsql.execute.dml import DmlMixin
 from aglab.tsql.execute.merge import MergeMixin
 from aglab.tsql.messages import TsqlError, error, info, not_implemented
+from aglab.tsql.query.reads import StatementReads
+from aglab.tsql.query.statistics import io_messages
 
 # Errors that end the batch (and, outside TRY, roll the transaction back): failed conversions, deadlock victims.
 BATCH_ABORTING = frozenset({241, 242, 244, 245, 248, 235, 295, 529, 8114, 8169, 1205})
@@ -23,6 +25,9 @@ TERMINATED = frozenset({515, 547, 2601, 2627, 2628, 8152, 220, 232, 8115, 8134, 
 # Errors found while compiling: TRY in the same scope does not catch them, and the scope ends.
 COMPILE = frozenset({207, 208, 209, 4104, 213, 1087, 137})
 NOT_RESETTING = (st.If, st.While, st.Block, st.TryCatch, st.Declare, st.Label, st.Goto, st.Break, st.Continue, st.Return)
+
+
+MEASURED = (st.QueryStatement, st.Insert, st.Update, st.Delete, st.Merge)
 
 
 class BatchAborted(Exception):
@@ -66,7 +71,10 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
                 raise not_implemented(type(statement).__name__, statement.line)
             if self.session.options.noexec and not isinstance(statement, st.SetOption):
                 return None
-            signal = yield from method(statement)
+            if isinstance(statement, MEASURED):
+                signal = yield from self._measured(statement, method)
+            else:
+                signal = yield from method(statement)
         except TsqlError as problem:
             if isinstance(statement, NOT_RESETTING) and getattr(problem, "seen", False):
                 raise
@@ -77,6 +85,42 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
             return None
         if not isinstance(statement, NOT_RESETTING):
             self.session.error = 0
+        return signal
+
+    def _measured(self, statement: st.Statement, method: Any) -> Effects[Any]:
+        """Run a statement and keep what it read: for SET STATISTICS IO, sys.dm_exec_query_stats and the session's totals."""
+        session, instance, runtime = self.session, self.runtime.instance, self.runtime
+        outer, session.reads_now = session.reads_now, StatementReads(instance.pool)
+        writes, began_s = session.writes, runtime.host.now_s()
+        try:
+            signal = yield from method(statement)
+            reads = session.reads_now
+        finally:
+            session.reads_now = outer
+        logical = reads.total()
+        session.logical_reads += logical
+        physical = round(sum(one.physical + one.ahead for one in reads.tables.values()))
+        session.reads += physical
+        if runtime.text:
+            entry = instance.statements.note(
+                (runtime.database.id, runtime.text, statement.start - runtime.text_start),
+                statement.end - runtime.text_start,
+                runtime.procedure_id or None,
+                runtime.host.now(),
+                logical_reads=logical,
+                physical_reads=physical,
+                logical_writes=session.writes - writes,
+                elapsed_time=round((runtime.host.now_s() - began_s) * 1e6),
+                worker_time=0,
+                rows=max(session.row_count, 0),
+            )
+            entry.operators = [
+                (kind, one.table.name, index, tuple(sorted(numbers)))
+                for one in reads.tables.values()
+                for (kind, index), numbers in one.operators.items()
+            ]
+        if session.options.statistics_io:
+            yield from io_messages(reads, statement.line)
         return signal
 
     def _failed(self, statement: st.Statement, problem: TsqlError) -> Effects[None]:

@@ -6,16 +6,19 @@ options" (SQL Server documentation). A file that holds pages, and a filegroup th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Message
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.definitions import DDL_LOG_BYTES
 from aglab.tsql.execute.log_buffer import LogBufferMixin
-from aglab.tsql.host import Change
+from aglab.tsql.host import Change, SchemaChange
 from aglab.tsql.messages import error, info
 from aglab.tsql.store.database import Database, DataFile
 from aglab.tsql.store.files import data_files, pages_by_filegroup
+from aglab.tsql.transactions import Entry
 
 PRIMARY = 1
 
@@ -70,7 +73,21 @@ class FileMixin(LogBufferMixin):
             yield self._remove_file(s, database)
         else:
             yield from self._filegroup(s, database)
+        yield from self.in_transaction(lambda: self._log_files(database))
         yield from self.announce(Change("file", s.action, None, database.name, s.detail))
+
+    def _log_files(self, database: Database) -> Effects[None]:
+        """The layout of the data files goes into the log: other replicas and a restart need it before the rows."""
+        definition = (
+            [replace(one) for one in database.files if one.type == 0],
+            {n: dict(g) for n, g in database.filegroups.items()},
+        )
+        change = SchemaChange("put", "files", database.name, definition)
+        transaction = self.session.transaction
+        assert transaction is not None
+        transaction.add(Entry(database.name, None, 0, None, None, change, lambda: None, DDL_LOG_BYTES))
+        return
+        yield
 
     def _add_to(self, s: st.AlterDatabase, database: Database, spec: dict[str, Any]) -> Effects[None]:
         wanted = s.detail.get("FILEGROUP")

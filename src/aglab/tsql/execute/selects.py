@@ -52,7 +52,6 @@ class SelectMixin(TargetMixin):
                     self.runtime.instance.locks.release_all(self.session.spid)
         if self.session.options.rowcount and len(rows) > self.session.options.rowcount:
             rows = rows[: self.session.options.rowcount]
-        self.session.logical_reads += 1 + len(rows) // 50
         if plan.assignments is not None:
             self.session.row_count = len(rows)
         elif self.interpreter.captured is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aglab.tsql import ast
+from aglab.tsql.query.reads import Window
 from aglab.tsql.query.scope import Bound, Expr, Function
 from aglab.tsql.query.sources import HashJoin, NestedLoop, Rows, RowSource, Seek, TableScan
 from aglab.tsql.store.table import Table
@@ -72,6 +73,7 @@ class JoinBuilder:
         mine = [c for c in wheres if not c.used and bound.slot in c.expr.refs and c.needs(self.own) <= available | {bound.slot}]
         if isinstance(source, TableScan) and isinstance(bound.table, Table):
             source.seek = self._seek(bound, mine, available)
+            source.window = self._window(bound, mine)
         if mine and isinstance(source, (TableScan, Rows)):
             source.condition = _all([c.expr.fn for c in mine])
             for conjunct in mine:
@@ -173,6 +175,19 @@ class JoinBuilder:
                     high.get(following),
                 )
         return best
+
+    def _window(self, bound: Bound, conditions: list[Conjunct]) -> Window:
+        """For each partitioning column, the lowest and the highest value that the conditions leave."""
+        cut = {
+            placement.column for placement in (bound.table.placement, *(i.placement for i in bound.table.indexes)) if placement
+        }
+        window: Window = {}
+        for conjunct in conditions if cut != {-1} else ():
+            for column, op, other in self._comparisons(bound, conjunct):
+                if column in cut:
+                    low, high = window.get(column, (None, None))
+                    window[column] = (other if op in ("=", ">", ">=") else low, other if op in ("=", "<", "<=") else high)
+        return window
 
     def _comparisons(self, bound: Bound, conjunct: Conjunct) -> list[tuple[int, str, Function]]:
         if not conjunct.op or conjunct.left is None or conjunct.right is None:

@@ -73,6 +73,7 @@ class Bound:
     rid_slot: int = 0
     table: Any = None
     index: dict[str, int] = field(default_factory=dict)
+    used: set[int] = field(default_factory=set)  # ordinals that the query reads: whether an index covers it
 
     def __post_init__(self) -> None:
         for ordinal, column in enumerate(self.columns):

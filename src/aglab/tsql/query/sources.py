@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from aglab.tsql.locks import Resource
+from aglab.tsql.query.reads import Window
 from aglab.tsql.query.scope import Bound, Frame, Function
 from aglab.tsql.runtime import LockNeeded, Runtime
+from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Index, Key, Row, Table, comparable
 
 DIRTY_HINTS = frozenset({"NOLOCK", "READUNCOMMITTED"})
@@ -60,7 +62,7 @@ class Seek:
             key.append(comparable(value, fold))
         return tuple(key)
 
-    def row_ids(self, index: Index, key: Key, frame: Frame) -> Iterable[int]:
+    def row_ids(self, index: Index, key: Key, frame: Frame) -> list[int]:
         """The row ids found."""
         if self.low is None and self.high is None:
             return list(index.prefix(key))
@@ -86,6 +88,7 @@ class TableScan(RowSource):
         self.database_id = database_id
         self.shared = shared  # other sessions can see the table
         self.seek: Seek | None = None
+        self.window: Window = {}
         self.condition: Function | None = None
         self.for_update = False
         self.slots = (bound.slot, bound.rid_slot)
@@ -102,7 +105,18 @@ class TableScan(RowSource):
         table = self.find(frame)
         if self.shared and not self._free(frame[0], table):
             return None
+        self._note_scan(frame, table)
         return table.scan().values()
+
+    def _note_scan(self, frame: Frame, table: Table) -> None:
+        reads = frame[0].session.reads_now
+        if reads is not None:
+            reads.scan(table, self._database(frame[0], table), self.bound.used, self.window, frame)
+
+    def _database(self, runtime: Runtime, table: Table) -> Database | None:
+        if not self.shared:
+            return None
+        return next((one for one in runtime.instance.databases.values() if one.id == self.database_id), None)
 
     def _free(self, runtime: Runtime, table: Table) -> bool:
         if self._tracks(runtime) or runtime.instance.locks.held_tables:
@@ -125,6 +139,7 @@ class TableScan(RowSource):
             items = [(row_id, rows.get(row_id)) for row_id in row_ids]
         else:
             items = list(rows.items())
+            self._note_scan(frame, table)
         if changes is not None:
             items = self._corrected(table, items, changes, key)
         tracked = runtime.tracked if tracked_mode else None
@@ -147,7 +162,12 @@ class TableScan(RowSource):
         key = self.seek.key(frame)
         if key is None:
             return None, ()
-        return (index, key), self.seek.row_ids(index, key, frame)
+        found = self.seek.row_ids(index, key, frame)
+        reads = frame[0].session.reads_now
+        if reads is not None:
+            database = self._database(frame[0], table)
+            reads.seek(table, database, index, len(key), len(found), self.bound.used, self.window, frame)
+        return (index, key), found
 
     def _guard(self, runtime: Runtime, table: Table, seek: tuple[Index, Key] | None) -> tuple[dict[int, Row | None] | None, str]:
         """Look at others' locks: raise LockNeeded, or return images to read instead of the current rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
@@ -228,6 +228,11 @@ class Database:
             table = self.find(schema, name)
             if isinstance(table, Table):
                 table.truncate()
+        elif change.kind == "files":
+            files, filegroups = change.definition
+            own = [one for one in self.files if one.type != 0]  # each replica has log files of its own
+            self.files = sorted((*own, *(replace(one) for one in files)), key=lambda one: one.file_id)
+            self.filegroups = {n: dict(g) for n, g in filegroups.items()}
         elif change.kind in ("partition function", "partition scheme"):
             self.set_partitioning(change.kind, change.name, None if change.action == "drop" else change.definition)
         elif change.kind == "option":

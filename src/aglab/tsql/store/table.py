@@ -81,6 +81,7 @@ class Index:
     id: int = 0
     fold: tuple[bool, ...] = ()  # per key column: text compared without case
     options: dict[str, Any] = field(default_factory=dict)
+    depth_kept: tuple[int, int] = field(default=(-1, 0), repr=False)  # (bits of the row count it was worked out for, levels)
     placement: Any = None  # aglab.tsql.store.partitions.Placement; None: where the table lies
     entries: dict[Key, dict[int, None]] = field(default_factory=dict, repr=False)
     _sorted: list[Key] | None = field(default=None, repr=False)
