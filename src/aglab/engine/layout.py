@@ -232,8 +232,9 @@ SLOTS = 2
     J_TURBO,  # clock of few busy cores beside the clock of all
     J_QUANTUM,  # longest time a worker keeps its scheduler
     J_LOAD,  # busy share of the processors without the job, last tick (a secondary's own work)
+    J_NOTED,  # 1 = its end has been told
     JOB_SIZE,
-) = range(17)
+) = range(18)
 
 # --- env: what is fixed during one tick on one node
 (

@@ -67,21 +67,22 @@ def start_on(flow: Flow, nodes: Any, job: BackupJob) -> None:
 
 
 def progress(flow: Flow, index: int, volume: str) -> Progress:
-    """How far the job of a node's volume is; the last one's totals stay until the next begins."""
+    """How far the job of a node's volume is; one that has ended stays until the next begins, a stopped one has no bytes."""
     row = flow.state.jb[index, _SLOT[volume]]
     return Progress(float(row[at.J_TOTAL]), float(row[at.J_LEFT]), float(row[at.J_RATE]), float(row[at.J_ELAPSED]))
 
 
 def stop(flow: Flow, index: int, volume: str) -> None:
     """End a job where it stands (its statement was cancelled)."""
-    flow.state.jb[index, _SLOT[volume], at.J_LEFT] = 0.0
-    flow.state.jb[index, _SLOT[volume], at.J_TOTAL] = 0.0
+    row = flow.state.jb[index, _SLOT[volume]]
+    row[at.J_LEFT] = row[at.J_TOTAL] = 0.0
 
 
 def note_ends(flow: Flow) -> None:
     """An event for each job that has ended since the last call; the log it read is backed up."""
     jb = flow.state.jb
-    for index, slot in zip(*((jb[:, :, at.J_TOTAL] > 0.0) & (jb[:, :, at.J_LEFT] <= 0.0)).nonzero(), strict=True):
+    ended = (jb[:, :, at.J_TOTAL] > 0.0) & (jb[:, :, at.J_LEFT] <= 0.0) & (jb[:, :, at.J_NOTED] == 0.0)
+    for index, slot in zip(*ended.nonzero(), strict=True):
         row = jb[index, slot]
         seconds = float(row[at.J_ELAPSED])
         event = {
@@ -92,7 +93,7 @@ def note_ends(flow: Flow) -> None:
             "mb_s": round(float(row[at.J_TOTAL]) / max(seconds, 1e-9) / 1e6, 6),
         }
         flow.state.events.append(event)
-        row[at.J_TOTAL] = 0.0
+        row[at.J_NOTED] = 1.0
         if slot == _SLOT["log"]:
             flow.state.st[:, at.S_BACKUP] = flow.state.st[index, at.S_LSN]
 

@@ -367,6 +367,136 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     6115: (16, 1, "KILL command cannot be used inside user transactions."),
     7955: (16, 2, "Invalid SPID {0} specified."),
     7997: (16, 1, "'{0}' does not contain an identity column."),
+    # backup and restore
+    3011: (16, 1, "All backup devices must be of the same general class (for example, DISK and TAPE)."),
+    3013: (16, 1, "{0} is terminating abnormally."),
+    3014: (0, 1, "{0} successfully processed {1} pages in {2:.3f} seconds ({3:.3f} MB/sec)."),
+    3024: (
+        16,
+        1,
+        "You can only perform a full backup of the master database. Use BACKUP DATABASE to back up the entire master database.",
+    ),
+    3027: (16, 1, 'The filegroup "{0}" is not part of database "{1}".'),
+    3031: (16, 1, "Option '{0}' conflicts with option(s) '{1}'. Remove the conflicting option and reissue the statement."),
+    3032: (
+        16,
+        1,
+        "One or more of the options ({0}) are not supported for this statement. Review the documentation for supported options.",
+    ),
+    3035: (
+        16,
+        1,
+        'Cannot perform a differential backup for database "{0}", because a current database backup does not exist. '
+        "Perform a full database backup by reissuing BACKUP DATABASE, omitting the WITH DIFFERENTIAL option.",
+    ),
+    3044: (16, 1, "Invalid zero-length device name. Reissue the BACKUP statement with a valid device name."),
+    3057: (
+        16,
+        1,
+        "Invalid device name. The length of the device name provided exceeds supported limit (maximum length is:{0})."
+        " Reissue the BACKUP statement with a valid device name.",
+    ),
+    3059: (16, 1, "This BACKUP or RESTORE command is not supported on a database mirror or secondary replica."),
+    3062: (16, 1, "Cannot backup from a HADRON secondary because it is not in Synchronizing or Synchronized state."),
+    3098: (
+        16,
+        1,
+        "The backup cannot be performed because '{0}' was requested after the media was formatted with an "
+        "incompatible structure. To append to this media set, either omit '{0}' or specify '{1}'. Alternatively, you "
+        "can create a new media set by using WITH FORMAT in your BACKUP statement. If you use WITH FORMAT on an "
+        "existing media set, all its backup sets will be overwritten.",
+    ),
+    3101: (16, 1, "Exclusive access could not be obtained because the database is in use."),
+    3102: (
+        16,
+        1,
+        "RESTORE cannot process database '{0}' because it is in use by this session. It is recommended that the "
+        "master database be used when performing this operation.",
+    ),
+    3104: (
+        16,
+        1,
+        "RESTORE cannot operate on database '{0}' because it is configured for database mirroring or has joined an "
+        "availability group. If you intend to restore the database, use ALTER DATABASE to remove mirroring or to "
+        "remove the database from its availability group.",
+    ),
+    3117: (16, 1, "The log or differential backup cannot be restored because no files are ready to rollforward."),
+    3118: (
+        16,
+        1,
+        'The database "{0}" does not exist. RESTORE can only create a database when restoring either a full backup or'
+        " a file backup of the primary file.",
+    ),
+    3132: (16, 1, "The media set has {0} media families but only {1} are provided. All members must be provided."),
+    3135: (16, 1, "The backup set in file '{0}' was created by {1} and cannot be used for this restore operation."),
+    3136: (
+        16,
+        1,
+        "This differential backup cannot be restored because the database has not been restored to the correct earlier state.",
+    ),
+    3147: (16, 1, "Backup and restore operations are not allowed on database {0}."),
+    3153: (16, 1, "The database is already fully recovered."),
+    3154: (16, 1, "The backup set holds a backup of a database other than the existing '{0}' database."),
+    3156: (16, 1, "File '{0}' cannot be restored to '{1}'. Use WITH MOVE to identify a valid location for the file."),
+    3159: (
+        16,
+        1,
+        'The tail of the log for the database "{0}" has not been backed up. Use BACKUP LOG WITH NORECOVERY to backup '
+        "the log if it contains work you do not want to lose. Use the WITH REPLACE or WITH STOPAT clause of the "
+        "RESTORE statement to just overwrite the contents of the log.",
+    ),
+    3187: (16, 1, "RESTORE WITH CHECKSUM cannot be specified because the backup set does not contain checksum information."),
+    3201: (16, 1, "Cannot open backup device '{0}'. Operating system error {1}."),
+    3202: (16, 1, 'Write on "{0}" failed: {1}'),
+    3204: (16, 1, "The backup or restore was aborted."),
+    3205: (16, 1, "Too many backup devices specified for backup or restore; only {0} are allowed."),
+    3206: (
+        16,
+        1,
+        "Backup device '{0}' does not exist. To view existing backup devices, use the sys.backup_devices catalog "
+        "view. To create a new backup device use either sp_addumpdevice or SQL Server Management Studio.",
+    ),
+    3207: (16, 1, "Backup or restore requires at least one backup device. Rerun your statement specifying a backup device."),
+    3211: (0, 1, "{0} percent processed."),
+    3217: (16, 1, "Invalid value specified for {0} parameter."),
+    3218: (
+        16,
+        1,
+        "Backup mirroring is not available in this edition of SQL Server. See Books Online for more details on "
+        "feature support in different SQL Server editions.",
+    ),
+    3231: (
+        16,
+        1,
+        'The media loaded on "{0}" is formatted to support {1} media families, but {2} media families are expected '
+        "according to the backup device specification.",
+    ),
+    3234: (16, 1, "Logical file '{0}' is not part of database '{1}'. Use RESTORE FILELISTONLY to list the logical file names."),
+    3241: (16, 1, "The media family on device '{0}' is incorrectly formed. SQL Server cannot process this media family."),
+    3250: (16, 1, "The value '{0}' is not within range for the {1} parameter."),
+    3253: (16, 1, "The block size parameter must supply a value that is a power of 2."),
+    3262: (0, 1, "The backup set on file {0} is valid."),
+    4035: (0, 1, "Processed {0} pages for database '{1}', file '{2}' on file {3}."),
+    4038: (16, 1, "Cannot find file ID {0} on device '{1}'."),
+    4208: (
+        16,
+        1,
+        "The statement BACKUP LOG is not allowed while the recovery model is SIMPLE. Use BACKUP DATABASE or change "
+        "the recovery model using ALTER DATABASE.",
+    ),
+    4214: (16, 1, "BACKUP LOG cannot be performed because there is no current database backup."),
+    4305: (
+        16,
+        1,
+        "The log in this backup set begins at LSN {0}, which is too recent to apply to the database. An earlier log "
+        "backup that includes LSN {1} can be restored.",
+    ),
+    4326: (
+        16,
+        1,
+        "The log in this backup set terminates at LSN {0}, which is too early to apply to the database. A more recent"
+        " log backup that includes LSN {1} can be restored.",
+    ),
     3609: (16, 1, "The transaction ended in the trigger. The batch has been aborted."),
     3621: (0, 0, "The statement has been terminated."),
     3701: (11, 5, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission."),

@@ -99,6 +99,7 @@ class Session:
     group_id: int = 2
     killed: bool = False
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
+    progress: Any = None  # while a long operation runs: a function that gives percent done and milliseconds left
     null_eliminated: bool = False  # an aggregate of the running statement met NULL: warning 8153
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from aglab.twin import freeze
 from aglab.twin.adapter import Adapter
 from aglab.twin.addresses import Addresses
 from aglab.twin.availability import Availability, form
+from aglab.twin.backups.media import Library
 from aglab.twin.clock import Clock
 from aglab.twin.endpoints import Files, trust_each_other
 from aglab.twin.groups import Groups
@@ -71,6 +72,7 @@ class Cluster:
             trust_each_other(self.nodes)
         self.adapter = Adapter(self)
         self.state_path: Path | None = None
+        self.media: Library | None = None  # backup files
         self.dirty = False  # something small that belongs in the state file has changed
         self.dirty_rows = False  # databases came or went, or rows changed without a commit
         self.on_commit: Callable[[list[str], Any], None] = lambda nodes, record: None

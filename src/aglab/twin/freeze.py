@@ -7,21 +7,19 @@ elsewhere cannot run code.
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
-import importlib
-import io
 import itertools
-import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aglab.ag import saving
 from aglab.twin.availability import Availability
-from aglab.twin.backups import Backup
+from aglab.twin.backups.record import BackupSet
 from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog
+from aglab.twin.freeze_rows import dump as dump
+from aglab.twin.freeze_rows import load as load
 from aglab.twin.plant import Plant, Recording
 
 if TYPE_CHECKING:
@@ -31,53 +29,6 @@ if TYPE_CHECKING:
 BACKUPS_KEPT = 1000
 WAITING = "(waiting)"  # committed rows that replicas have yet to apply
 _GENERATIONS = itertools.count(1)
-_SAFE = {
-    "builtins": {"set", "frozenset", "bytearray", "complex", "range"},
-    "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "uuid": {"UUID", "SafeUUID"},
-    "collections": {"deque", "OrderedDict", "defaultdict"},
-    "itertools": {"count"},
-    "copyreg": {"_reconstructor"},
-}
-_ROOMS = ("aglab.tsql.", "aglab.core.sqltypes")
-
-
-class _Pickler(pickle.Pickler):
-    def reducer_override(self, item: Any) -> Any:
-        if type(item) is itertools.count:
-            # itertools.count(5, 16) -> (5, 16); its own pickling went away in Python 3.14
-            numbers = [int(one) for one in repr(item)[len("count(") : -1].split(",")]
-            return itertools.count, tuple(numbers)
-        return NotImplemented
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if name in _SAFE.get(module, ()):
-            return getattr(importlib.import_module(module), name)
-        if module.startswith(_ROOMS) and "." not in name:
-            found = getattr(importlib.import_module(module), name)
-            if isinstance(found, type) or name == "NULL_KEY":
-                return found
-        if module == "builtins" and name == "object":
-            return builtins.object
-        raise pickle.UnpicklingError(f"{module}.{name} does not belong in a state file")
-
-
-def dump(content: Any) -> bytes:
-    """Objects of the T-SQL room as bytes."""
-    buffer = io.BytesIO()
-    _Pickler(buffer, protocol=5).dump(content)
-    return buffer.getvalue()
-
-
-def load(data: bytes) -> Any:
-    """The inverse of :func:`dump`; ValueError where the bytes are damaged or hold anything else."""
-    try:
-        return _Unpickler(io.BytesIO(data)).load()
-    except Exception as error:  # pickle raises almost anything on damaged bytes
-        raise ValueError(f"the rows cannot be read ({type(error).__name__}: {error})") from error
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------
@@ -166,6 +117,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "hybrid_buffer_pool": list(node.hybrid_buffer_pool),
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
+        "restoring": node.restoring,
         "user_log_bytes": node.user_log_bytes,
         "totals": node.database_totals,
         "waits": node.waits.rows,
@@ -204,7 +156,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
                 database.scoped_configurations.update(kept["scoped"])
     configured, enabled = content.get("hybrid_buffer_pool", (False, False))
     node.hybrid_buffer_pool = (bool(configured), bool(enabled))
-    node.backups = [Backup(**one) for one in content["backups"]]
+    node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
+    node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
     node.user_log_bytes = float(content["user_log_bytes"])
     node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
     node.waits.rows = {name: [float(one) for one in row] for name, row in content["waits"].items()}
@@ -273,5 +226,6 @@ def _put_flow(plant: Plant, content: dict[str, Any]) -> bool:
     for name, value in values.items():
         setattr(state, name, value)
     plant.flow._last = last
+    plant.flow.state.jb[:] = 0.0  # a backup ends with the session that ran it
     plant.flow._random.bit_generator.state = content["random"]
     return True

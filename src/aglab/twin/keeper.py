@@ -41,6 +41,7 @@ class Keeper:
         self._journal_bytes = 0
         self._saved_at = -1e9
         self._saved_clock_us = -1
+        cluster.state_path = directory.path
         cluster.on_commit = self.committed
         cluster.on_snapshot = self.snapshot
         cluster.on_restore = self.restore

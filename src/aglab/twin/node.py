@@ -19,7 +19,9 @@ from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
 from aglab.twin import persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
-from aglab.twin.backups import Backup
+from aglab.twin.backups.history import preferred
+from aglab.twin.backups.history import rows as backup_rows
+from aglab.twin.backups.record import BackupSet
 from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import Trust
@@ -77,7 +79,8 @@ class Node(Requests):
         self.ended = False  # stopped or crashed, until it is started
         self.port = 0
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
-        self.backups: list[Backup] = []
+        self.backups: list[BackupSet] = []
+        self.restoring: dict[str, dict[str, Any]] = {}  # databases WITH NORECOVERY: how far they are restored
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
@@ -282,6 +285,8 @@ class Node(Requests):
         rows = views_server.rows(self, view, arguments)
         if rows is None:
             rows = views_hadr.rows(self, view)
+        if rows is None:
+            rows = backup_rows(self, view)
         if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
             rows = self.errorlog.rows(arguments)
         return rows
@@ -294,6 +299,10 @@ class Node(Requests):
                 database = self.instance.database(name)
                 if database is not None and database.options["state"] in (ONLINE, RECOVERING):
                     database.options["state"] = RECOVERING if copy.database_state == ag.DatabaseState.RECOVERING else ONLINE
+
+    def backup_preferred(self, database: str) -> bool:
+        """sys.fn_hadr_backup_is_preferred_replica."""
+        return preferred(self, database)
 
     def note_log_reuse(self) -> None:
         """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
@@ -360,6 +369,9 @@ class Node(Requests):
 
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""
+        found = self.instance.database(database)
+        if found is not None and found.options["state"] == 1:
+            raise TsqlError(927, 14, 2, f"Database '{found.name}' cannot be opened. It is in the middle of a restore.")
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
         if refused is not None:
             raise TsqlError(refused.number, refused.severity, refused.state, refused.text)

@@ -18,6 +18,7 @@ from aglab.core.errors import field_error
 from aglab.engine import Flow
 from aglab.engine import layout as at
 from aglab.engine.steady import commit_time_s
+from aglab.engine.running import Progress, progress, stop
 from aglab.hardware import Profile
 from aglab.scenario import CHANGES, Replica, Scenario
 
@@ -201,6 +202,16 @@ class Plant:
         """Instantaneous values of a node."""
         self.sync()
         return self.flow.gauges(node) if self.carries(node) else {}
+
+    def job(self, node: str, volume: str) -> Progress:
+        """How far the backup or restore on a node's volume is."""
+        self.sync()
+        return progress(self.flow, self.flow.names.index(node), volume)
+
+    def stop_job(self, node: str, volume: str) -> None:
+        """End a backup or restore where it stands."""
+        self.sync()
+        stop(self.flow, self.flow.names.index(node), volume)
 
     def node_restarted(self, node: str) -> None:
         """The node's cumulative counters begin again at zero."""

@@ -16,7 +16,7 @@ from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
 from aglab.twin import group_statements, logins, security_statements
-from aglab.twin.backups import backup
+from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
 
 if TYPE_CHECKING:
@@ -205,6 +205,12 @@ _COMMANDS = {
     "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
+    "RESTORE DATABASE": restore,
+    "RESTORE LOG": restore,
+    "RESTORE HEADERONLY": headers,
+    "RESTORE FILELISTONLY": headers,
+    "RESTORE LABELONLY": headers,
+    "RESTORE VERIFYONLY": headers,
     "DBCC SQLPERF CLEAR": _clear_waits,
     "SHUTDOWN": _shutdown,
 }

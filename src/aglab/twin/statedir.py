@@ -8,6 +8,7 @@
     sa_password.txt, node_certificate.pem, node_key.pem   (0600)
     running.json         process id, ports and control word of the process that runs now
     snapshots/NAME.json, NAME.npz
+    backups/                      what BACKUP wrote, under names made from the paths of the statements
 
 A directory with another format, or one that cannot be read, is renamed to ``<name>.set-aside-N`` and never deleted.
 """
@@ -37,6 +38,7 @@ _OURS = {
     "node_certificate.pem",
     "node_key.pem",
     "snapshots",
+    "backups",
     "twin.log",
 }
 _SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

@@ -117,6 +117,12 @@ def is_primary(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     yield {"value": (group.role(node.name) == "PRIMARY") if group is not None and group.holds(name) else None}
 
 
+def is_preferred(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.fn_hadr_backup_is_preferred_replica(database)"""
+    name = str(arguments[0]) if arguments and arguments[0] is not None else ""
+    yield {"value": node.backup_preferred(name)}
+
+
 def resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.resource_governor_resource_pools: the two that are always there"""
     for number, name in ((1, "internal"), (2, "default")):
@@ -160,6 +166,7 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.dm_db_log_stats": log_stats,
     **views_endpoints.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
+    "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
     "sys.resource_governor_resource_pools": resource_pools,
     "sys.resource_governor_workload_groups": workload_groups,
     "sys.resource_governor_configuration": resource_governor,

@@ -113,6 +113,7 @@ def _dm_exec_requests(runtime: Any, database: Database, arguments: tuple[Any, ..
             continue
         o = s.options
         started = s.last_request_start or now
+        done, left_ms = s.progress() if s.progress is not None else (0.0, 0.0)
         yield {
             "session_id": s.spid,
             "request_id": 0,
@@ -132,8 +133,8 @@ def _dm_exec_requests(runtime: Any, database: Database, arguments: tuple[Any, ..
             "open_transaction_count": s.trancount,
             "open_resultset_count": 1,
             "transaction_id": s.transaction.id if s.transaction else 0,
-            "percent_complete": getattr(s, "percent_complete", 0.0),
-            "estimated_completion_time": 0,
+            "percent_complete": done,
+            "estimated_completion_time": int(left_ms),
             "cpu_time": 0,
             "total_elapsed_time": int((now - started).total_seconds() * 1000),
             "scheduler_id": 0,

@@ -132,3 +132,4 @@ define(
     is_dynamic_port bit!, ip_address nvarchar(45)"""
 )
 define("sys.fn_hadr_is_primary_replica(sysname): value bit")
+define("sys.fn_hadr_backup_is_preferred_replica(sysname): value bit")

@@ -29,7 +29,7 @@ MODULES = (
     "objects",
     "security",
     "schema_views",
-    "compatibility",
+    "compatibility", "msdb",
 )
 
 

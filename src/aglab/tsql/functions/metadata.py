@@ -283,13 +283,23 @@ def _type_name(number: int | None) -> str | None:
 
 def _replica_primary(runtime: Any, database: str | None) -> int | None:
     """sys.fn_hadr_is_primary_replica: from the node's database states."""
+    return _asked(runtime, "sys.fn_hadr_is_primary_replica", database)
+
+
+def _preferred_replica(runtime: Any, database: str | None) -> int | None:
+    """sys.fn_hadr_backup_is_preferred_replica: from the group's preference and priorities."""
+    return _asked(runtime, "sys.fn_hadr_backup_is_preferred_replica", database)
+
+
+def _asked(runtime: Any, function: str, database: str | None) -> int | None:
     if database is None:
         return None
-    rows = runtime.host.view_rows("sys.fn_hadr_is_primary_replica", (database,), runtime.session)
+    rows = runtime.host.view_rows(function, (database,), runtime.session)
     for row in rows or ():
         value = next(iter(row.values())) if hasattr(row, "values") else row[0]
-        return int(value)
+        return None if value is None else int(value)
     return None
 
 
+keyed("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", INT, _preferred_replica)
 keyed("FN_HADR_IS_PRIMARY_REPLICA", INT, _replica_primary)

@@ -145,6 +145,11 @@ class AdminParser(DatabaseParser):
         if what in ("DATABASE", "LOG"):
             target = self.variable() if self.token.kind == VARIABLE else self.name()
         options: dict[str, Any] = {"DEVICES": []}
+        while self.at("FILEGROUP"):
+            self.advance()
+            self.expect("=")
+            options.setdefault("FILEGROUPS", []).append(self.string())
+            self.accept(",")
         if self.at("TO", "FROM"):
             self.advance()
             options["DEVICES"] = self._devices()
@@ -181,6 +186,9 @@ class AdminParser(DatabaseParser):
                 options.setdefault("MOVE", {})[source] = self.string()
             elif word == "ENCRYPTION" and self.at("("):
                 options[word] = self._balanced()
+            elif word == "COMPRESSION" and self.at("("):
+                self._balanced()  # (ALGORITHM = ...): one cost of compression is known
+                options[word] = True
             elif self.accept("="):
                 options[word] = self._primary() if self.token.kind == VARIABLE else self._option_scalar()
             else:

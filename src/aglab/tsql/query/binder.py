@@ -185,7 +185,8 @@ class Binder:
     def _system_view(self, node: ast.TableSource, database: Database, schema: str) -> tuple[RowSource, Bound] | None:
         from aglab.tsql.catalog.registry import find_view, view_rows
 
-        view = find_view(schema, node.parts[-1])
+        in_msdb = database.name == "msdb" and schema.lower() in ("", "dbo")
+        view = (find_view("msdb", node.parts[-1]) if in_msdb else None) or find_view(schema, node.parts[-1])
         if view is None:
             if schema.lower() in SYSTEM_SCHEMAS:
                 raise error(208, ".".join(node.parts), line=node.line)
@@ -197,7 +198,8 @@ class Binder:
         def rows(frame: Frame) -> list[Row]:
             return view_rows(frame[0], view, (), database)
 
-        return self._rows(columns, rows, node.alias or node.parts[-1], (database.name, view.schema, view.name), True)
+        parts = (database.name, "dbo" if view.schema == "msdb" else view.schema, view.name)
+        return self._rows(columns, rows, node.alias or node.parts[-1], parts, True)
 
     # --- functions ----------------------------------------------------------------------------------------------------------
 

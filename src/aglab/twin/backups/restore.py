@@ -1,0 +1,185 @@
+"""RESTORE DATABASE and RESTORE LOG: a backup's rows come back, step by step, as the log chain allows.
+
+Errors 927, 3013, 3101, 3102, 3104, 3117, 3118, 3132, 3136, 3144, 3147, 3154, 3156, 3159, 3187, 3201, 3241, 4305, 4326 ("Database
+engine events and errors", SQL Server 2022; 4305 and 4326 as quoted in several questions about restore sequences).
+A restored database's tables are those at the end of the backup restored last; point-in-time restore (STOPAT), STANDBY and
+piecemeal restore are refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aglab.engine.backup import job_constant
+from aglab.tsql import Command, Session, TsqlError, error, info, not_implemented
+from aglab.twin import freeze_rows
+from aglab.twin.backups.media import Library, full_path
+from aglab.twin.backups.moving import move
+from aglab.twin.backups.options import Ask, ask_of
+from aglab.twin.backups.record import PAGE_BYTES, BackupSet, last_of, log_end, lsn
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+MIB = 1024 * 1024
+RESTORING, ONLINE = 1, 0
+
+
+def restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """RESTORE DATABASE | LOG name [FROM DISK = ...] [WITH ...]; error 3013 follows any other."""
+    try:
+        yield from _restore(node, command, session)
+    except TsqlError as problem:
+        if problem.number != 3021:
+            problem.followed_by = error(3013, command.name)  # type: ignore[attr-defined]
+        raise
+
+
+def _restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    name = command.target
+    existing = node.instance.database(name)
+    if session.trancount:
+        raise error(3021)
+    if not command.options.get("DEVICES"):
+        yield from _recover(node, command, existing)
+        return
+    ask = ask_of(node, command)
+    if ask.filegroups:
+        raise not_implemented("RESTORE ... FILEGROUP")
+    made, content = chosen(Library.of(node.cluster), ask)
+    if ask.job.checksum and not made.checksum:
+        raise error(3187)
+    _allowed(node, session, name, existing, made, ask, command.name.endswith("LOG"))
+    main = name.lower() == node.database_name.lower()
+    job = dataclasses.replace(
+        ask.job,
+        compression=made.compressed,
+        target_mb_s=job_constant("backup_target_mb_s"),
+        restore=True,
+    )
+    pages = made.pages if made.kind == "L" else made.pages + made.log_pages
+    seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
+    _put(node, name, made, content, ask)
+    for file in made.files:
+        if file["present"]:
+            yield info(4035, file["pages"], name, file["name"], made.position)
+    rate = pages * PAGE_BYTES / MIB / seconds if seconds > 0 else 0.0
+    yield info(3014, command.name, pages, seconds, rate)
+    node.log_line(f"Restore is complete on database '{name}'.  The database is now available.", f"spid{session.spid}")
+
+
+def chosen(library: Library, ask: Ask) -> tuple[BackupSet, bytes]:
+    """The backup set that FILE names (the first by default), and its content."""
+    media = [library.opened(path) for path in ask.devices]
+    first = media[0]
+    if len({one["family"] for one in media}) < first["families"]:
+        raise error(3132, first["families"], len(media))
+    number = int(ask.values.get("FILE", 1))
+    head = next(one for one in media if one["family"] == 1)
+    if not 1 <= number <= len(head["sets"]):
+        raise error(4038, number, full_path(ask.devices[0]))
+    header, content = head["sets"][number - 1]
+    return BackupSet(**header), content
+
+
+def _allowed(node: Node, session: Session, name: str, existing: Any, made: BackupSet, ask: Ask, log: bool) -> None:
+    if name.lower() in ("tempdb", "master"):
+        raise error(3147, name.lower())
+    if node.cluster.group is not None and node.cluster.group.local(node.name, name) is not None:
+        raise error(3104, name)
+    if log or made.kind in "IL":
+        _follows(node, name, existing, made, log)
+        return
+    if existing is None:
+        _places(node, name, made, ask)
+        return
+    _overwrites(node, session, existing, made, ask)
+
+
+def _follows(node: Node, name: str, existing: Any, made: BackupSet, log: bool) -> None:
+    """A log or differential backup continues a restore that stands WITH NORECOVERY."""
+    if existing is None:
+        raise error(3118, name)
+    at = node.restoring.get(name.lower())
+    if existing.options["state"] != RESTORING or at is None:
+        raise error(3117)
+    if log != (made.kind == "L"):
+        kind = "BACKUP LOG" if made.kind == "L" else "BACKUP DATABASE"
+        raise error(3135, made.devices[0], kind)
+    if made.kind == "I":
+        if made.base_uuid != at["base"]:
+            raise error(3136)
+        return
+    if made.first_lsn > at["lsn"]:
+        raise error(4305, lsn(made.first_lsn), lsn(at["lsn"]))
+    if made.last_lsn < at["lsn"]:
+        raise error(4326, lsn(made.last_lsn), lsn(at["lsn"]))
+
+
+def _overwrites(node: Node, session: Session, existing: Any, made: BackupSet, ask: Ask) -> None:
+    name = existing.name
+    replace = "REPLACE" in ask.words
+    if made.database.lower() != name.lower() and not replace:
+        raise error(3154, name)
+    if existing.options["state"] == RESTORING:
+        return
+    if session.database.lower() == name.lower():
+        raise error(3102, name)
+    others = any(one.session.database.lower() == name.lower() for one in node.clients.values() if one.session is not session)
+    loaded = name == node.database_name and node.cluster.plant.users > 0 and node.name == node.cluster.primary
+    if others or loaded or node.cluster.writers_in(node.name, name):
+        raise error(3101)
+    newest = last_of(node, name, "DIL", regular=False)
+    tail = log_end(node, name) > (newest.last_lsn if newest is not None and newest.kind == "L" else 0.0)
+    if existing.options["recovery_model"] != 3 and tail and not replace:
+        raise error(3159, name)
+
+
+def _places(node: Node, name: str, made: BackupSet, ask: Ask) -> None:
+    """No file of the new database may lie where another database's does."""
+    taken = {file.physical_name.lower() for one in node.instance.databases.values() for file in one.files}
+    moves = {key.lower(): value for key, value in ask.moves.items()}
+    known = {file["name"].lower() for file in made.files}
+    for logical in ask.moves:
+        if logical.lower() not in known:
+            raise error(3234, logical, name)
+    for file in made.files:
+        place = moves.get(file["name"].lower(), file["physical_name"])
+        if place.lower() in taken:
+            raise error(3156, file["name"], place)
+
+
+def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask) -> None:
+    instance = node.instance
+    before = instance.database(name)
+    database = freeze_rows.load(content)
+    database.id = before.id if before is not None else instance.add_database(name).id
+    database.name = before.name if before is not None else name
+    database.options |= {"replica_id": None, "group_database_id": None}
+    moves = {key.lower(): value for key, value in ask.moves.items()}
+    for file in database.files:
+        file.physical_name = moves.get(file.name.lower(), file.physical_name)
+    recovering = "NORECOVERY" not in ask.words
+    database.options["state"] = ONLINE if recovering else RESTORING
+    database.version += (before.version if before is not None else 0) + 1_000_000
+    instance.databases[name.lower()] = database
+    if recovering:
+        node.restoring.pop(name.lower(), None)
+    else:
+        node.restoring[name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
+    node.cluster.dirty = node.cluster.dirty_rows = True
+
+
+def _recover(node: Node, command: Command, existing: Any) -> Iterator[Any]:
+    if existing is None:
+        raise TsqlError(911, 16, 11, f"Database '{command.target}' does not exist. Make sure that the name is entered correctly.")
+    if existing.options["state"] != RESTORING:
+        raise error(3153)
+    if command.options.get("NORECOVERY"):
+        return
+    existing.options["state"] = ONLINE
+    node.restoring.pop(existing.name.lower(), None)
+    node.cluster.dirty = node.cluster.dirty_rows = True
+    yield info(3014, command.name, 0, 0.001, 0.0)
