@@ -17,8 +17,8 @@ import numpy as np
 from aglab.core.errors import field_error
 from aglab.engine import Flow
 from aglab.engine import layout as at
-from aglab.engine.steady import commit_time_s
 from aglab.engine.running import Progress, progress, stop
+from aglab.engine.steady import commit_time_s
 from aglab.hardware import Profile
 from aglab.scenario import CHANGES, Replica, Scenario
 
