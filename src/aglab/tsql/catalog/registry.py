@@ -29,7 +29,8 @@ MODULES = (
     "objects",
     "security",
     "schema_views",
-    "compatibility", "msdb",
+    "compatibility",
+    "msdb",
 )
 
 
