@@ -29,6 +29,18 @@ def near(scenario, build=aglab.engine.params.build):
 aglab.engine.flow.build = aglab.engine.params.build = near
 """
 
+REDO_IS_FREE = """
+import aglab.engine.flow, aglab.engine.params
+from aglab.engine import layout
+
+def quick(scenario, build=aglab.engine.params.build):
+    made = build(scenario)
+    made.ct[layout.C_REDO_CAP] = 1e15
+    return made
+
+aglab.engine.flow.build = aglab.engine.params.build = quick
+"""
+
 THROTTLE_IS_IGNORED = """
 from aglab.engine import Flow
 
@@ -54,6 +66,7 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
     ("stem", "mutation", "says"),
     [
         ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
+        ("13_redo_and_failover", REDO_IS_FREE, "log should arrive faster than it is redone"),
         ("16_checkpoint_throttle", THROTTLE_IS_IGNORED, "throttling the checkpoint should nearly double the rate"),
     ],
 )

@@ -76,7 +76,7 @@ class Cluster(abc.ABC):
     def connect(self, node: str | None = None, database: str = "master") -> Connection:
         """A new connection; close it, or use it in a ``with`` block."""
         where = self.node(node)
-        return Connection(where.server, where.port, self.user, self._password(), database)
+        return Connection(where.server, where.port, self.user, self._password(), database, where.name)
 
     def sql(self, script: str, node: str | None = None, database: str = "master") -> Result:
         """Run a script (batches separated by GO) on a node and return all its result sets and messages."""

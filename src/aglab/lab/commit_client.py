@@ -50,7 +50,7 @@ class CommitClient:
         self.cluster = cluster
         self.every_s = float(every_s)
         self.node = ""
-        self.refusal = ""  # why the last try failed
+        self.refusals: dict[str, str] = {}  # node -> why it took no row when it was last asked
         self._connection: Connection | None = None
         self._next_id = 1
         self._acknowledged: list[tuple[int, str, pd.Timestamp, float]] = []
@@ -147,8 +147,9 @@ class CommitClient:
             yield connection, name
 
     def _note(self, node: str, error: AglabError) -> None:
-        self.refusal = f"{node}: {str(error).splitlines()[0]}"
-        self._refused.append((len(self._acknowledged), self.refusal))
+        text = str(error).splitlines()[0].removeprefix(f"{node}: ")
+        self.refusals[node] = text
+        self._refused.append((len(self._acknowledged), f"{node}: {text}"))
         if node == self.node:
             self._hang_up()
 

@@ -264,6 +264,8 @@ def _login_error(error: Exception, target: Target) -> AglabError:
         return MissingError("mssql-python needs the library libltdl.so.7, which this system lacks", library)
     if "login failed" in text.lower() or "cannot open database" in text.lower():
         return SqlFailed(text, number or (18456 if "login failed" in text.lower() else 4060), target.name)
+    if "[SQL Server]" in str(error) and "database" in text.lower():  # the server answered: its database takes nobody in
+        return SqlFailed(text, number, target.name)
     return MissingError(
         f"node {target.name} does not answer at {target.server}: {text}", "aglab status shows what runs; aglab up starts it"
     )

@@ -107,8 +107,9 @@ class Lab:
         return self.sql(self.show(step).text, node)
 
     def sql(self, script: str, node: str | None = None) -> Result:
-        """Run T-SQL on a node (the first by default)."""
-        return self.cluster.sql(script, node, database=self.cluster.database)
+        """Run T-SQL on a node (the first by default), in the lab's own database or the one that its lab.toml names."""
+        database = self.about.get("cluster", {}).get("database", self.cluster.database)
+        return self.cluster.sql(script, node, database=database)
 
     # -- experiment ------------------------------------------------------------------------------------------
     def measure(self, name: str, seconds: float | None = None, progress: Progress | None = None, **changes: Any) -> Run:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from aglab.core.counters import BY_KEY
 from aglab.engine import Flow
-from aglab.published import experiments_backup, experiments_nvdimm, experiments_storage
+from aglab.published import experiments_backup, experiments_nvdimm, experiments_redo, experiments_storage
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -140,6 +140,9 @@ def twin_value(row_id: str, stat: str, runs: Mapping[str, Run]) -> float | None:
     if row_id in _SUMS:
         parts = [twin_value(part, stat, runs) for part in _SUMS[row_id]]
         return None if None in parts else float(sum(part for part in parts if part is not None))
+    if row_id in experiments_redo.FROM_RUN:
+        run = runs.get(experiments_redo.EXPERIMENT)
+        return None if run is None else experiments_redo.FROM_RUN[row_id](run)
     reading = READINGS.get(row_id)
     if reading is None or reading.experiment not in runs:
         return None

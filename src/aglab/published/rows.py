@@ -26,7 +26,7 @@ PAPERS = {
     "004": "Dell EqualLogic, OLTP",
 }
 ROLES = ("input", "fitted", "predicted", "residual")
-ROLE_FILES = ("roles.csv", "roles_nvdimm.csv", "roles_storage.csv", "roles_backup.csv")  # by mechanism
+ROLE_FILES = ("roles.csv", "roles_nvdimm.csv", "roles_storage.csv", "roles_backup.csv", "roles_redo.csv")  # by mechanism
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",
@@ -43,6 +43,7 @@ _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "latency_us": "Avg. Disk sec/Transfer",
     "iops": "Disk Transfers/sec",
     "throughput_bytes_per_s": "Disk Bytes/sec",
+    "duration_s": "seconds",
 }
 
 

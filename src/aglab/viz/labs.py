@@ -48,7 +48,10 @@ class Probe:
         """From the counter's unit to the output's."""
         from aglab.core.quantity import constants
 
-        return 1024.0 / constants()[self.per_constant].value if self.per_constant else 1.0
+        if self.per_constant:
+            return 1024.0 / constants()[self.per_constant].value
+        pair = (BY_KEY[self.counter].unit, BY_KEY[self.per_counter].unit if self.per_counter else "")
+        return 1024.0 if pair == ("KB", "B/s") else 1.0  # a queue in KB and the rate that works it off: seconds
 
 
 @dataclass(frozen=True)

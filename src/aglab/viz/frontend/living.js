@@ -184,7 +184,7 @@ function drawLane(svg, text, one, place) {
   const moving = shape("line", { x1: pipeFrom, x2: boxX - 4, y1: middle, y2: middle, class: "aglab-moving" });
   const recovery = tank(redoX, y + 12, high, "redo");
   const rows = ["received", "hardened", "redone"].map((_, row) => text(boxX + 10, y + 40 + row * 16, ""));
-  const sendSay = text(left, y + 98, "");
+  const sendSay = text(narrow ? left + 22 : left, y + 98, "");
   const redoSay = text(width - 4, y + 98, "", "", "end");
   const drainSay = text(width - 4, y + 115, "", "aglab-soft", "end");
   const feed = narrow ? shape("line", { x1: left + 15, x2: left + 15, y1: place.boxTop + place.boxHeight, y2: y + 12, class: "aglab-feed" })

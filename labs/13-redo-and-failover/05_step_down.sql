@@ -1,0 +1,9 @@
+-- 05  Second step: run it on the old primary. Its role becomes RESOLVING, its users are sent away.
+-- From here until step 06 is done nobody can work: the clock of the outage runs.
+USE [master];
+GO
+ALTER AVAILABILITY GROUP [ag1] OFFLINE;
+GO
+SELECT role_desc, operational_state_desc
+FROM sys.dm_hadr_availability_replica_states
+WHERE is_local = 1;

@@ -1,0 +1,9 @@
+-- 12  An old primary that was dead comes back and still takes itself for the primary. Run it there, before anybody else finds it.
+-- First save what only this server has: see the rows you need, copy them out. Afterwards they are gone.
+USE [master];
+GO
+ALTER AVAILABILITY GROUP [ag1] OFFLINE;
+GO
+ALTER AVAILABILITY GROUP [ag1] SET (ROLE = SECONDARY);
+GO
+ALTER DATABASE [OLTP] SET HADR RESUME;
