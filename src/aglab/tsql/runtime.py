@@ -31,6 +31,22 @@ class LockNeeded(Exception):
         self.table = table
 
 
+class Signature:
+    """Names and types, hashed once: a plan is looked up for every statement that runs."""
+
+    __slots__ = ("_content", "_hash")
+
+    def __init__(self, content: tuple[Any, ...]) -> None:
+        self._content = content
+        self._hash = hash(content)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Signature) and self._content == other._content)
+
+
 @dataclass
 class Variables:
     """The variables of one batch or procedure call: values and declared types by lower-case name."""
@@ -38,11 +54,16 @@ class Variables:
     values: dict[str, Any] = field(default_factory=dict)
     types: dict[str, SqlType] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
+    _known: tuple[int, int, Signature] = field(default=(-1, -1, Signature(())), repr=False)
 
-    def signature(self) -> tuple[Any, ...]:
-        """What a cached plan depends on."""
-        tables = tuple((name, tuple((c.name, c.type) for c in table.columns)) for name, table in self.tables.items())
-        return (tuple(self.types.items()), tables)
+    def signature(self) -> Signature:
+        """What a cached plan depends on: names and types. A name keeps its type, so it changes only when one is added."""
+        types, declared, signature = self._known
+        if types != len(self.types) or declared != len(self.tables):
+            tables = tuple((name, tuple((c.name, c.type) for c in table.columns)) for name, table in self.tables.items())
+            signature = Signature((tuple(self.types.items()), tables))
+            self._known = (len(self.types), len(self.tables), signature)
+        return signature
 
 
 @dataclass

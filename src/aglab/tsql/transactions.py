@@ -94,14 +94,12 @@ def row_log_bytes(before: tuple[Any, ...] | None, after: tuple[Any, ...] | None)
 
 
 def _size(value: Any) -> int:
+    if value.__class__ is int:
+        return 4 if -(2**31) <= value < 2**31 else 8
     if value is None:
         return 1
     if isinstance(value, str):
         return 2 + len(value)
     if isinstance(value, (bytes, bytearray)):
         return 2 + len(value)
-    if isinstance(value, bool):
-        return 1
-    if isinstance(value, int):
-        return 4 if -(2**31) <= value < 2**31 else 8
-    return 8
+    return 1 if isinstance(value, bool) else 8

@@ -98,9 +98,8 @@ class DmlMixin(InsertMixin, SelectMixin):
                 self._limit(compiler, s.top),
             )
 
-        context, bound, tree, writer, sets, variables, output, top = self.cached(
-            s, build, f"update{id(target.table) if target.database is None else ''}"
-        )
+        context, bound, tree, writer, sets, variables, output, top = self.cached(s, build, f"update{self.mark(target)}")
+        writer = writer.on(target.table)
 
         def compute() -> tuple[Frame, dict[int, list[Any]], dict[str, Any]]:
             frame = context.frame(self.runtime)
@@ -246,9 +245,8 @@ class DmlMixin(InsertMixin, SelectMixin):
                 self._limit(compiler, s.top),
             )
 
-        context, bound, tree, writer, output, top = self.cached(
-            s, build, f"delete{id(target.table) if target.database is None else ''}"
-        )
+        context, bound, tree, writer, output, top = self.cached(s, build, f"delete{self.mark(target)}")
+        writer = writer.on(target.table)
 
         def compute() -> tuple[Frame, list[int]]:
             frame = context.frame(self.runtime)

@@ -54,9 +54,8 @@ class InsertMixin(TargetMixin):
             return context, plan, writer, changes, self.output_plan(context, s.output, table, s.line), top, len(cells)
 
         if s.execute is None:
-            context, plan, writer, changes, output, top, width = self.cached(
-                s, build, f"insert{id(table) if target.database is None else ''}"
-            )
+            context, plan, writer, changes, output, top, width = self.cached(s, build, f"insert{self.mark(target)}")
+            writer = writer.on(table)
         else:
             context, plan, writer, changes, output, top, width = build(self.context())
         if (plan is not None or s.execute is not None) and width != len(ordinals):

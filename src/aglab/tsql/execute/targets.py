@@ -138,6 +138,11 @@ class TargetMixin(BaseExecutor):
             raise not_implemented(f"changing rows through a {item.kind}", node.line)
         return Target(item, database)
 
+    @staticmethod
+    def mark(target: Target) -> str:
+        """What tells plans of one statement apart: a temporary table by itself; a table variable is the same in every call."""
+        return "" if target.database is not None else target.variable or str(id(target.table))
+
     def check_writable(self, target: Target) -> None:
         """The database's own refusal: read-only, secondary role."""
         if target.database is None:
@@ -231,6 +236,9 @@ class TargetMixin(BaseExecutor):
         """Send or store OUTPUT rows, and the count."""
         if output is not None and output.into is not None:
             target, writer, ordinals, changes = output.into
+            if target.variable:  # this call's table, not that of the call that compiled the statement
+                target = Target(self.runtime.variables.tables[target.variable], None, target.variable)
+                writer = writer.on(target.table)
             for row in rows:
                 provided = {o: (v if v is None or c is None else c(v)) for o, v, c in zip(ordinals, row, changes, strict=True)}
                 self.insert_row(target, writer, frame, provided)

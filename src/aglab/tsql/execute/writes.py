@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aglab.core.sqltypes import MAX, SqlType
@@ -68,6 +68,10 @@ class TableWriter:
     def database_name(self) -> str:
         """ "" for temporary tables and table variables."""
         return self.database.name if self.database is not None else "tempdb"
+
+    def on(self, table: Table) -> TableWriter:
+        """The same for another table of the same definition: the next call's table variable."""
+        return self if table is self.table else replace(self, table=table)
 
     def row(self, frame: Frame, provided: dict[int, Any], identity_insert: bool) -> Row:
         """A complete new row from the values provided by ordinal."""

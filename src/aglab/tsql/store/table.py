@@ -88,10 +88,12 @@ class Index:
 
     def key(self, row: Row) -> Key:
         """The row's key in comparable form."""
-        return tuple(
-            comparable(row[ordinal], fold)
-            for ordinal, fold in zip(self.columns, self.fold or (True,) * len(self.columns), strict=False)
-        )
+        fold = self.fold or (True,) * len(self.columns)
+        key = []
+        for ordinal, folded in zip(self.columns, fold, strict=False):
+            value = row[ordinal]
+            key.append(value if value.__class__ is int else comparable(value, folded))  # most keys are whole numbers
+        return tuple(key)
 
     def add(self, row_id: int, row: Row) -> None:
         """Enter a row."""
