@@ -36,7 +36,7 @@ def test_a_deadlock_has_one_victim_with_error_1205() -> None:
     assert (message.severity, message.state) == (13, 51)
     assert message.text.startswith(f"Transaction (Process ID {b.session.spid}) was deadlocked on lock resources")
     assert a.run("select v from t order by id").rows == [(11,), (21,)]
-    assert host.instance.locks.deadlocks[-1]["victim"] == b.session.spid
+    assert host.instance.locks.deadlocks[-1].victim == b.session.spid
     assert list(host.instance.locks.rows()) == []
 
 

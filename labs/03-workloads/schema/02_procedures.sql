@@ -6,21 +6,24 @@ CREATE OR ALTER PROCEDURE dbo.new_order
     @w_id int, @d_id int, @c_id int, @seed bigint, @pause varchar(12) = '00:00:00', @sort_lines bit = 0
 AS
 SET NOCOUNT ON;
-DECLARE @o_id int, @number int = 1, @i_id int, @price decimal(5, 2), @quantity int, @items int = (SELECT items FROM dbo.scale);
+DECLARE @o_id int, @number int = 1, @drawn int = 0, @i_id int, @price decimal(5, 2), @quantity int, @items int = (SELECT items FROM dbo.scale);
 DECLARE @tax decimal(4, 4) = (SELECT w_tax FROM dbo.warehouse WHERE w_id = @w_id);
-DECLARE @count int = 5 + @seed % 11, @wanted bit = IIF(@seed / 11 % 100 = 0, 1, 0);
+DECLARE @count int = 5 + @seed % 11, @wanted bit = IIF(@seed / 4096 % 100 = 0, 1, 0);
 DECLARE @lines TABLE (position int NOT NULL PRIMARY KEY, i_id int NOT NULL UNIQUE, quantity int NOT NULL);
 DECLARE @ordered TABLE (number int NOT NULL PRIMARY KEY, i_id int NOT NULL, quantity int NOT NULL);
 
 -- Items are drawn without repetition, some far more often than others (the "or" of two draws); one order in a hundred asks for an item that does not exist and is rolled back.
-WHILE (SELECT COUNT(*) FROM @lines) < @count
+WHILE @drawn < @count
 BEGIN
     SET @seed = (@seed * 1103515245 + 12345) % 2147483648;
     SET @i_id = @seed / 64 % @items + 1;
     SET @seed = (@seed * 1103515245 + 12345) % 2147483648;
     SET @i_id = (@i_id | @seed / 64 % (@items / 12 + 1)) % @items + 1;
     IF NOT EXISTS (SELECT 1 FROM @lines WHERE i_id = @i_id)
-        INSERT INTO @lines VALUES ((SELECT COUNT(*) FROM @lines) + 1, @i_id, @seed / 7 % 10 + 1);
+    BEGIN
+        SET @drawn += 1;
+        INSERT INTO @lines VALUES (@drawn, @i_id, @seed / 7 % 10 + 1);
+    END;
 END;
 IF @wanted = 1
     UPDATE @lines SET i_id = @items + 1 WHERE position = @count;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from aglab.core.sqltypes import SqlType
@@ -16,6 +16,10 @@ class Statement(Node):
     start: int = field(default=0, kw_only=True)
     end: int = field(default=0, kw_only=True)
     plan: Any = field(default=None, kw_only=True, repr=False)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """Without the plan: a procedure is kept as it was written, also after a tree was shared and had run."""
+        return None, {one.name: getattr(self, one.name) for one in fields(self) if one.name != "plan"} | {"plan": None}
 
 
 @dataclass(slots=True, eq=False)

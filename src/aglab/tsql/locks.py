@@ -28,6 +28,8 @@ _COMPATIBLE: dict[str, frozenset[str]] = {
 }
 _STRENGTH = {mode: rank for rank, mode in enumerate(MODES)}
 
+DEADLOCKS_KEPT = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Resource:
@@ -62,6 +64,24 @@ class Request:
         return self.state != "waiting"
 
 
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """One session of a deadlock: what it waits for, and who holds that (session, mode)."""
+
+    spid: int
+    mode: str
+    resource: Resource
+    owners: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """A cycle of waiting sessions and the one that was chosen to give up."""
+
+    victim: int
+    participants: tuple[Participant, ...]
+
+
 @dataclass(slots=True)
 class _Queue:
     granted: dict[int, str] = field(default_factory=dict)  # spid -> mode
@@ -93,7 +113,8 @@ class LockManager:
         self.held_tables = 0  # strong table locks (S, X, SIX, Sch-M) that are held: zero lets readers skip the look
         self._sequence = 0
         self._cost = cost
-        self.deadlocks: list[dict[str, object]] = []  # newest last, at most 100: victims and cycles, for traces 1204/1222
+        self.deadlocks: list[Deadlock] = []  # newest last, at most DEADLOCKS_KEPT
+        self.on_deadlock: Callable[[Deadlock], None] = lambda deadlock: None  # called before the victim loses its place
         self.pinned: set[tuple[int, Resource]] = set()  # locks that a session, not a transaction, owns
         self.on_settled: Callable[[int], None] = lambda spid: None
 
@@ -263,13 +284,16 @@ class LockManager:
         while cycle := self._cycle(spid):
             victim = min(cycle, key=lambda member: (*self._cost(member), -self._waits[member].sequence))
             request = self._waits[victim]
-            participants = [
-                {"spid": member, "mode": self._waits[member].mode, "resource": self._waits[member].resource.description()}
-                for member in cycle
-            ]
-            self.deadlocks = [*self.deadlocks[-99:], {"victim": victim, "participants": participants}]
+            found = Deadlock(victim, tuple(self._participant(member) for member in cycle))
+            self.deadlocks = [*self.deadlocks[1 - DEADLOCKS_KEPT :], found]
+            self.on_deadlock(found)
             request.state = "victim"
             self.cancel(victim)
             self.on_settled(victim)
             if victim == spid:
                 return
+
+    def _participant(self, spid: int) -> Participant:
+        request = self._waits[spid]
+        owners = tuple((other, mode) for other, mode in self._queues[request.resource].granted.items() if other != spid)
+        return Participant(spid, request.mode, request.resource, owners)

@@ -100,6 +100,7 @@ class Session:
     killed: bool = False
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
     progress: Any = None  # while a long operation runs: a function that gives percent done and milliseconds left
+    frame: tuple[str, int] = ("", 0)  # procedure ("" for a batch) and line of the statement that last asked for a lock
     null_eliminated: bool = False  # an aggregate of the running statement met NULL: warning 8153
 
     def __post_init__(self) -> None:

@@ -119,6 +119,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "restoring": node.restoring,
         "user_log_bytes": node.user_log_bytes,
+        "deadlocks": node.deadlocks_before_restart + len(instance.locks.deadlocks),
         "totals": node.database_totals,
         "waits": node.waits.rows,
         "waits_cleared": node.waits_cleared,
@@ -159,6 +160,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
     node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
     node.user_log_bytes = float(content["user_log_bytes"])
+    node.deadlocks_before_restart = int(content.get("deadlocks", 0))
+    instance.locks.deadlocks, node.deadlock_reports = [], []  # graphs are in memory only, as in a ring buffer
     node.database_totals = {name: dict(values) for name, values in content["totals"].items()}
     node.waits.rows = {name: [float(one) for one in row] for name, row in content["waits"].items()}
     node.waits_cleared = dict(content["waits_cleared"])

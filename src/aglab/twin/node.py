@@ -17,7 +17,7 @@ from aglab.ag.effects import Refused
 from aglab.ag.spec import STATE_CODE
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
-from aglab.twin import persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
+from aglab.twin import deadlocks, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups.history import preferred
 from aglab.twin.backups.history import rows as backup_rows
@@ -84,6 +84,7 @@ class Node(Requests):
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
+        self.deadlock_reports: list[tuple[dt.datetime, str]] = []  # newest last: when, and the graph as XML
         self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
         self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
         self.page_writes = PageWrites()
@@ -178,6 +179,7 @@ class Node(Requests):
         self._hang_up(caller)
         self.deadlocks_before_restart = 0
         self.instance.locks.deadlocks = []
+        self.deadlock_reports = []
         groups = self.cluster.groups
         groups.act(events.Crash(self.name), caller=caller)
         self.start()
@@ -229,6 +231,7 @@ class Node(Requests):
                 client.task.wake()
 
         self.instance.locks.on_settled = settled
+        self.instance.locks.on_deadlock = lambda deadlock: deadlocks.note(self, deadlock)
 
     # -- totals --------------------------------------------------------------------------------------------------
     def totals(self) -> dict[str, float]:

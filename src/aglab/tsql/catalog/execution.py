@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.registry import provide
+from aglab.tsql.catalog.registry import define, provide
 from aglab.tsql.store.database import Database
 
 BACKGROUND = "background tasks"  # what the host is asked for: rows of system tasks
@@ -235,6 +235,18 @@ def _input_buffer(runtime: Any, database: Database, arguments: tuple[Any, ...]) 
     session = runtime.instance.sessions.get(arguments[0])
     if session is not None:
         yield "Language Event", 0, session.current_text
+
+
+define(
+    """sys.dm_xe_sessions: address varbinary(8)!, name nvarchar(256)!, pending_buffers int!, total_regular_buffers int!,
+    regular_buffer_size bigint!, total_large_buffers int!, large_buffer_size bigint!, total_buffer_size bigint!, buffer_policy_flags int!,
+    buffer_policy_desc nvarchar(256)!, flags int!, flag_desc nvarchar(256)!, dropped_event_count int!, dropped_buffer_count int!,
+    blocked_event_fire_time int!, create_time datetime!, largest_event_dropped_size int!, session_source nvarchar(256)!"""
+)
+define(
+    """sys.dm_xe_session_targets: event_session_address varbinary(8)!, target_name nvarchar(60)!, target_package_guid uniqueidentifier!,
+    execution_count bigint!, execution_duration_ms bigint!, target_data nvarchar(max)"""
+)
 
 
 @provide(

@@ -36,6 +36,7 @@ class BaseExecutor:
         self.runtime = runtime
         self.interpreter = interpreter
         self.in_procedure = bool(runtime.procedure)
+        self.line = 0  # of the statement that runs
 
     @property
     def session(self) -> Session:
@@ -136,6 +137,7 @@ class BaseExecutor:
     def acquire(self, resource: Resource, mode: str) -> Effects[bool]:
         """Take a lock; True when it had to wait. Errors 1205 and 1222."""
         locks, session = self.runtime.instance.locks, self.session
+        session.frame = (self.runtime.procedure, self.line)
         request = locks.request(session.spid, resource, mode)
         if request.state == "granted":
             return False

@@ -65,6 +65,7 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
         """One statement with T-SQL's error handling."""
         self.interpreter.step()
         self.runtime.moment = None
+        self.line = statement.line
         method = getattr(self, "_" + type(statement).__name__.lower(), None)
         try:
             if method is None:

@@ -192,13 +192,10 @@ class TableScan(RowSource):
         foreign = locks.locked_rows(self.database_id, table.id, runtime.session.spid, "S" if mode == "S" else "U")
         if not foreign:
             return None, tracked
-        images = {row_id: runtime.committed(table, row_id, owner) for row_id, owner in foreign.items()}
         if "READPAST" in hints:
             return dict.fromkeys(foreign), tracked
-        for row_id in foreign:
-            if seek is None or any(
-                self._matches(seek, image) for image in (table.rows.get(row_id), images[row_id]) if image is not None
-            ):
+        for row_id, owner in foreign.items():
+            if seek is None or self._meets(seek, table, row_id, owner, runtime):
                 kind = "KEY" if table.clustered else "RID"
                 raise LockNeeded(Resource(kind, self.database_id, table.id, row_id), mode, mode != "S", table)
         return None, tracked
@@ -222,6 +219,16 @@ class TableScan(RowSource):
     def _matches(seek: tuple[Index, Key], row: Row) -> bool:
         index, key = seek
         return index.key(row)[: len(key)] == key
+
+    def _meets(self, seek: tuple[Index, Key], table: Table, row_id: int, owner: int, runtime: Runtime) -> bool:
+        """Whether the seek reads a locked row, as it is or as it was committed."""
+        row = table.rows.get(row_id)
+        if row is not None and self._matches(seek, row):
+            return True
+        image = runtime.committed(table, row_id, owner)
+        if image is None or (row is not None and all(image[o] == row[o] for o in seek[0].columns)):
+            return False  # the key never moved
+        return self._matches(seek, image)
 
     def _corrected(
         self, table: Table, items: Iterable[tuple[int, Row | None]], images: dict[int, Row | None], seek: tuple[Index, Key] | None
