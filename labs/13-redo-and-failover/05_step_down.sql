@@ -1,5 +1,6 @@
--- 05  Second step: run it on the old primary. Its role becomes RESOLVING, its users are sent away.
--- From here until step 06 is done nobody can work: the clock of the outage runs.
+-- 05  Second step: on the old primary.
+-- Its role becomes RESOLVING, its users are sent away. From here until
+-- the last step nobody can work: the clock of the outage runs.
 USE [master];
 GO
 ALTER AVAILABILITY GROUP [ag1] OFFLINE;

@@ -1,4 +1,4 @@
--- 08  Fifth step: run it on every other secondary.
+-- 08  Fifth step: on every other secondary.
 USE [master];
 GO
 ALTER DATABASE [OLTP] SET HADR RESUME;

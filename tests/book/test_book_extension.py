@@ -34,6 +34,14 @@ def test_published_table_has_the_range_of_each_cell() -> None:
     assert "not printed" in numbers.table_html([row for row in rows if "tps-default" not in row["id"]], "Table 6")
 
 
+def test_published_table_tells_servers_apart() -> None:
+    """Figure 10 prints the same counters of primary and secondary: they stand side by side."""
+    rows = [row for key, row in numbers.published_rows().items() if key.startswith("hpe380-f10-")]
+    text = numbers.table_html(rows, "Figure 10")
+    assert '<th scope="col">primary</th><th scope="col">secondary</th>' in text
+    assert "89.815" in text and "7.42" in text and "Redone Bytes/sec (B/s)" in text
+
+
 def test_file_outside_the_bundle_is_refused() -> None:
     """A directive cannot read a file that does not belong to the labs."""
     with pytest.raises(FileNotFoundError, match="does not exist"):

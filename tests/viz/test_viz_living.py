@@ -12,7 +12,7 @@ import pytest
 from aglab.core.counters import BY_KEY
 from aglab.core.errors import UsageError
 from aglab.record import Run
-from aglab.viz import cluster_picture, save_page
+from aglab.viz import cluster_picture, load_living, save_page
 from aglab.viz.assets import script
 
 SECONDARY = (
@@ -114,3 +114,20 @@ def test_block_works_in_a_notebook_and_on_a_page(tmp_path):
     assert "aglab.kinds.living" in script()
     page = save_page(tmp_path / "living.html", "Living", [picture.html()]).read_text(encoding="utf-8")
     assert 'src="http' not in page
+
+
+def test_declared_course_of_events_shows_both_queues():
+    """Chapter 13: the send queue grows while the link is cut and drains in seconds, the recovery queue takes minutes."""
+    picture = load_living("13-redo-and-failover")
+    sql2, sql3 = picture.secondaries
+    cut = (picture.time_s > 60) & (picture.time_s <= 120)
+    assert sql3.series["send_queue"][cut].max() > 1e10 and sql2.series["send_queue"].max() < 1e6
+    back = picture.time_s > 150
+    assert sql3.series["send_queue"][back].max() < 1e6
+    assert sql2.series["recovery_queue"][picture.time_s > 300].min() > 1e9
+
+
+def test_a_lab_without_a_course_of_events_says_so():
+    """Chapter 12 declares none."""
+    with pytest.raises(UsageError, match=r"declares no \[\[living.span\]\]"):
+        load_living("12-synchronous-commit")

@@ -3,6 +3,7 @@
 ``{explorable} slug``   sliders over the response surface, computed when the book is built
 ``{quiz} slug``         the questions of labs/slug/quiz.toml
 ``{arms} slug``         the arms of the lab's experiment, run by the engine when the book is built
+``{living} slug``      the living picture of a course of events, run by the engine when the book is built
 ``{labstep} slug/file`` a step of the lab as the reader finds it on disk
 ``{visit} slug``        notes for the start page that the reader has opened this chapter
 ``{outline}``           the map of chapters on the start page, with the reader's progress
@@ -20,7 +21,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from aglab.viz import Quiz, load_arms, load_explorable
+from aglab.viz import Quiz, load_arms, load_explorable, load_living
 from aglab.viz.figures import arms
 from aglab.viz.text import escape, inline
 from aglab_book.html import bundle_file, computed, raw
@@ -32,6 +33,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("explorable", ExplorableDirective)
     app.add_directive("quiz", QuizDirective)
     app.add_directive("arms", ArmsDirective)
+    app.add_directive("living", LivingDirective)
     app.add_directive("labstep", LabStep)
     app.add_directive("visit", Visit)
     app.add_directive("outline", Outline)
@@ -95,6 +97,15 @@ class ArmsDirective(_SlugDirective):
             ).html()
 
         return [raw(computed(self.env.app, f"arms-{slug}", [declared], compute))]
+
+
+class LivingDirective(_SlugDirective):
+    """Log on its way through the cluster, scrubbed in time."""
+
+    def run(self) -> list[nodes.Node]:
+        slug = self.arguments[0]
+        declared = self.needs(f"labs/{slug}/explorable.toml")
+        return [raw(computed(self.env.app, f"living-{slug}", [declared], lambda: load_living(slug).html()))]
 
 
 class LabStep(_SlugDirective):

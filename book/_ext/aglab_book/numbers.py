@@ -89,8 +89,10 @@ class PublishedTable(SphinxDirective):
 
 
 def table_html(rows: list[dict[str, str]], caption: str) -> str:
-    """Quantities down, conditions across."""
-    conditions = list(dict.fromkeys(row["condition"] for row in rows))
+    """Quantities down, conditions across; servers or volumes across where a table has the same quantity for several."""
+    names = _columns(rows)
+    rows = [{**row, "condition": name} for row, name in zip(rows, names, strict=True)]
+    conditions = list(dict.fromkeys(names))
     quantities = list(dict.fromkeys((row["metric"], row["unit"]) for row in rows))
     head = "".join(f'<th scope="col">{escape(condition)}</th>' for condition in conditions)
     body = []
@@ -107,6 +109,18 @@ def table_html(rows: list[dict[str, str]], caption: str) -> str:
         f'<caption>{escape(caption)}</caption><thead><tr><th scope="col">quantity</th>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _columns(rows: list[dict[str, str]]) -> list[str]:
+    """The column of each row: its condition, or its subject without the words that all subjects share."""
+    cells = [(row["metric"], row["unit"], row["condition"], row["stat"]) for row in rows]
+    if len(set(cells)) == len(cells):
+        return [row["condition"] for row in rows]
+    subjects = [row["subject"].split() for row in rows]
+    shared = 0
+    while all(len(words) > shared + 1 for words in subjects) and len({words[shared] for words in subjects}) == 1:
+        shared += 1
+    return [" ".join(words[shared:]) for words in subjects]
 
 
 def _cell(stats: dict[str, dict[str, Any]]) -> str:
@@ -126,6 +140,10 @@ _COUNTERS = {
     "checkpoint_pages_per_s": "Checkpoint pages/sec",
     "transactions_per_min": "Transactions/min",
     "transport_bytes_sent_per_s": "Bytes Sent to Transport/sec",
+    "replica_bytes_received_per_s": "Bytes Received from Replica/sec",
+    "log_bytes_received_per_s": "Log Bytes Received/sec",
+    "recovery_queue_kb": "Recovery Queue",
+    "redone_bytes_per_s": "Redone Bytes/sec",
 }
 
 

@@ -6,7 +6,7 @@ from aglab.viz.declare import Answer, Output, Parameter, Question
 from aglab.viz.explorable import Explorable
 from aglab.viz.figure import Figure, Table
 from aglab.viz.figures import arms, sweep_curve, time_series
-from aglab.viz.labs import load_arms, load_explorable
+from aglab.viz.labs import load_arms, load_explorable, load_living
 from aglab.viz.living import ClusterPicture, cluster_picture
 from aglab.viz.quiz import Option, Quiz, QuizQuestion
 from aglab.viz.standalone import save_page
@@ -31,6 +31,7 @@ __all__ = [
     "errors",
     "load_arms",
     "load_explorable",
+    "load_living",
     "save_page",
     "sparkline",
     "sweep_curve",

@@ -21,6 +21,7 @@ from aglab.core.paths import bundle_path
 from aglab.record import Run
 from aglab.viz.declare import Answer, Output, Parameter, Question, Value
 from aglab.viz.explorable import Explorable
+from aglab.viz.living import ClusterPicture, cluster_picture
 
 STATS: dict[str, Callable[[np.ndarray], float]] = {
     "avg": lambda values: float(values.mean()),
@@ -256,3 +257,25 @@ def load_arms(slug: str) -> Arms:
         caption=declared.get("caption", ""),
         k_mb_s=declared.get("k_mb_s"),
     )
+
+
+def load_living(slug: str) -> ClusterPicture:
+    """The ``[living]`` picture of a lab's ``explorable.toml``: spans of one flow, with changes between them.
+
+    Raises
+    ------
+    UsageError
+        The lab has no such file, the file declares no spans, or the flow does not take a change.
+    """
+    raw = _read(slug)
+    declared = raw.get("living")
+    if not declared or not declared.get("span"):
+        raise UsageError(f"explorable.toml of lab {slug!r} declares no [[living.span]]", "see labs/README.md for the fields")
+    flow = _flow({**raw["engine"], "warm_up_s": 0}, {})
+    runs = []
+    for span in declared["span"]:
+        flow.change(**span.get("change", {}))
+        for node, values in span.get("nodes", {}).items():
+            flow.change(node, **values)
+        runs.append(flow.run(float(span["seconds"])))
+    return cluster_picture(runs, title=declared["title"], caption=declared.get("caption", ""))

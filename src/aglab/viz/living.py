@@ -85,7 +85,7 @@ class ClusterPicture:
         return " ".join(said)
 
     def spec(self) -> dict[str, Any]:
-        """What the front end needs; numbers carry four digits."""
+        """What the front end needs; numbers carry five digits."""
         return {
             "label": self.label,
             "time": numbers(self.time_s, 6),
@@ -212,7 +212,7 @@ def _flow(runs: Sequence[Run], node: str, wanted: dict[str, str], needed: Sequen
 
 
 def _packed(flow: Flow) -> dict[str, list[float | None]]:
-    return {name: numbers(values) for name, values in flow.series.items()}
+    return {name: numbers(values, 5) for name, values in flow.series.items()}
 
 
 def _rate(bytes_s: float) -> str:
