@@ -51,6 +51,16 @@ def change(self, node=None, /, *, do=Flow.change, **settings):
 Flow.change = change
 """
 
+LOG_BUFFER_IS_IGNORED = """
+from aglab.engine import Flow
+
+def change(self, node=None, /, *, do=Flow.change, **settings):
+    settings.pop("tail_of_log_us", None)
+    return do(self, node, **settings)
+
+Flow.change = change
+"""
+
 
 def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute a notebook with a mutation in force in every process it starts."""
@@ -68,6 +78,7 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
         ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
         ("13_redo_and_failover", REDO_IS_FREE, "log should arrive faster than it is redone"),
         ("16_checkpoint_throttle", THROTTLE_IS_IGNORED, "throttling the checkpoint should nearly double the rate"),
+        ("21_tail_of_the_log", LOG_BUFFER_IS_IGNORED, "a log buffer should take the wait for the log volume away"),
     ],
 )
 def test_notebook_fails_without_its_mechanism(

@@ -12,7 +12,7 @@ import pytest
 
 from aglab.core.errors import MissingError, UsageError
 from aglab.record import Run
-from aglab.viz import arms, comparison, errors, sparkline, sweep_curve, terminal_table, time_series
+from aglab.viz import arms, comparison, errors, parts, sparkline, sweep_curve, terminal_table, time_series
 from aglab.viz.figures import resample
 from aglab.viz.palette import palette, themed
 from aglab.viz.text import human, inline, numbers, script_json, significant
@@ -209,3 +209,29 @@ def test_terminal_forms() -> None:
     assert sparkline(range(100), width=10, plain=True)[-1] == "#"
     assert sparkline([]) == "" and sparkline([0, 0]) == "▁▁"
     assert terminal_table([row(), row(error_pct=None)], title="Table 6").row_count == 2
+
+
+def test_parts_stack_and_tell_every_number() -> None:
+    """One trace for each part, the same bars in each; the text alternative and the table hold every size and the sum."""
+    figure = parts(
+        {"before": {"log": 320.0, "rest": 1660.0}, "after": {"log": 10.0, "rest": 1660.0}}, title="A request", unit="us"
+    )
+    assert [trace["name"] for trace in figure.data] == ["log", "rest"]
+    assert figure.data[0]["y"] == ["before", "after"] and figure.layout["barmode"] == "stack"
+    assert len({trace["marker"]["pattern"]["shape"] for trace in figure.data}) == 2
+    assert "before: log 320, rest 1,660" in figure.alt
+    assert figure.tables[0].rows[1] == ("after", 10.0, 1660.0, 1670.0)
+
+
+@pytest.mark.parametrize(
+    ("bars", "says"),
+    [
+        ({}, "no bar to draw"),
+        ({"a": {"log": 1.0}, "b": {"rest": 1.0}}, "bar 'b' has the parts"),
+        ({"a": {"log": -1.0}}, "log=-1 us must be >= 0"),
+    ],
+)
+def test_parts_refuses_what_it_cannot_stack(bars: dict[str, dict[str, float]], says: str) -> None:
+    """Nothing, parts that differ, or a negative size."""
+    with pytest.raises(UsageError, match=says):
+        parts(bars, title="A request", unit="us")

@@ -1,7 +1,7 @@
 """How good the twin is, computed when the book is built.
 
-- ``{ledger}``: every row the model is compared on, or those of one ``:table:``; ``:figure:`` ``ranges`` or ``errors`` draws
-  them too, ``worst`` lists the largest errors outside the fitted rows, ``:count:`` of them.
+- ``{ledger}``: every row the model is compared on, or those of one ``:table:`` (of one ``:paper:``, as ``001``); ``:figure:``
+  ``ranges`` or ``errors`` draws them too, ``worst`` lists the largest errors outside the fitted rows, ``:count:`` of them.
 - ``{score}``: median absolute error by role, number of constants, number of rows they were fitted on.
 - ``{constants}``: constants of the model with unit, tag and meaning.
 - ``{ablation}``: what breaks when a mechanism is taken out, as ``data/calibration/ablation.toml`` keeps it.
@@ -63,13 +63,20 @@ class Ledger(SphinxDirective):
     """Published numbers beside the twin's, as a table and, when asked, as a figure with the table behind it."""
 
     has_content = True
-    option_spec = {"table": directives.unchanged, "figure": directives.unchanged, "count": directives.positive_int}  # noqa: RUF012
+    option_spec = {  # noqa: RUF012
+        "table": directives.unchanged,
+        "paper": directives.unchanged,
+        "figure": directives.unchanged,
+        "count": directives.positive_int,
+    }
 
     def run(self) -> list[nodes.Node]:
         name = self.options.get("table", "")
         rows = ledger_rows(self.env.app)
         if name:
             rows = [row for row in rows if published_rows()[row["id"]]["where"].split(" (")[0] == name]
+        if self.options.get("paper"):
+            rows = [row for row in rows if row["paper"] == self.options["paper"]]
         if not rows:
             raise self.error(f"ledger: the twin is not compared on any row of {name!r}")
         kind = self.options.get("figure", "ranges" if name else "table")

@@ -8,6 +8,7 @@ from aglab.viz.figure import Figure, Table
 from aglab.viz.figures import arms, sweep_curve, time_series
 from aglab.viz.labs import load_arms, load_explorable, load_living
 from aglab.viz.living import ClusterPicture, cluster_picture
+from aglab.viz.parts import parts
 from aglab.viz.quiz import Option, Quiz, QuizQuestion
 from aglab.viz.standalone import save_page
 from aglab.viz.terminal import sparkline, terminal_table
@@ -32,6 +33,7 @@ __all__ = [
     "load_arms",
     "load_explorable",
     "load_living",
+    "parts",
     "save_page",
     "sparkline",
     "sweep_curve",

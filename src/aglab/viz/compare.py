@@ -40,7 +40,7 @@ def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin",
         groups.setdefault(row["counter"], {}).setdefault(row["condition"], {})[row["stat"]] = row
     heights = [HEAD_PX + LINE_PX * 2 * len(conditions) for conditions in groups.values()]
     inner = float(sum(heights))
-    layout = _layout(inner)
+    layout = bars_layout(inner)
     data: list[dict[str, Any]] = []
     top_px = 0.0
     for panel, (counter, conditions) in enumerate(groups.items()):
@@ -73,7 +73,7 @@ def errors(rows: Iterable[Any], *, title: str = "Error of the twin, row by row",
     if not found:
         raise UsageError("no row has an error to draw", "score the twin first: aglab published score")
     names = _row_names(found)
-    layout = _layout(30.0 * len(found), below_px=52)
+    layout = bars_layout(30.0 * len(found), below_px=52)
     places = {"tickvals": list(range(len(found))), "ticktext": names, "range": [len(found) - 0.4, -0.6], "zeroline": False}
     layout["yaxis"] = axis({"automargin": True, "tickfont": {"size": 10, "color": "@muted"}, **places})
     layout["xaxis"] = axis(
@@ -142,7 +142,7 @@ def _finite(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
 
-def _layout(inner: float, below_px: int = 18) -> dict[str, Any]:
+def bars_layout(inner: float, below_px: int = 18) -> dict[str, Any]:
     return {
         "height": int(inner) + 110,
         "margin": {"l": 8, "r": 16, "t": 56, "b": 54},
