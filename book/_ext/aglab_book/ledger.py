@@ -1,7 +1,8 @@
 """How good the twin is, computed when the book is built.
 
-- ``{ledger}``: every row the model is compared on, or those of one ``:table:`` (of one ``:paper:``, as ``001``); ``:figure:``
-  ``ranges`` or ``errors`` draws them too, ``worst`` lists the largest errors outside the fitted rows, ``:count:`` of them.
+- ``{ledger}``: every row the model is compared on, or those of one ``:table:`` (``:paper:`` gives the prefix of its ids, where
+  several papers have such a table); ``:figure:`` ``ranges`` or ``errors`` draws them too, ``worst`` lists the largest errors
+  outside the fitted rows, ``:count:`` of them.
 - ``{score}``: median absolute error by role, number of constants, number of rows they were fitted on.
 - ``{constants}``: constants of the model with unit, tag and meaning.
 - ``{ablation}``: what breaks when a mechanism is taken out, as ``data/calibration/ablation.toml`` keeps it.
@@ -76,7 +77,7 @@ class Ledger(SphinxDirective):
         if name:
             rows = [row for row in rows if published_rows()[row["id"]]["where"].split(" (")[0] == name]
         if self.options.get("paper"):
-            rows = [row for row in rows if row["paper"] == self.options["paper"]]
+            rows = [row for row in rows if row["id"].startswith(self.options["paper"] + "-")]
         if not rows:
             raise self.error(f"ledger: the twin is not compared on any row of {name!r}")
         kind = self.options.get("figure", "ranges" if name else "table")
