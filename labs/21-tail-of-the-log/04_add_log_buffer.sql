@@ -1,7 +1,9 @@
--- 04  The same, mended: this server's database, this server's DAX volume, the size it will have anyway.
--- On a volume without direct access this makes an ordinary second log file. So look at the column.
+-- 04  The same, mended: this server's database, this server's DAX volume,
+-- and the size that it will have anyway. On a volume without direct access
+-- this makes an ordinary second log file. So look at the column.
 ALTER DATABASE [OLTP] ADD LOG FILE
-    (NAME = N'OLTP_tail', FILENAME = N'/mnt/dax/OLTP_tail.pldf', SIZE = 20MB, FILEGROWTH = 0);
+    (NAME = N'OLTP_tail', FILENAME = N'/mnt/dax/OLTP_tail.pldf',
+     SIZE = 20MB, FILEGROWTH = 0);
 
 SELECT name, physical_name, size / 128 AS size_mb, is_persistent_log_buffer
 FROM sys.master_files

@@ -1,5 +1,5 @@
--- 06  Take a log buffer away. It must be drained first, and that needs the database alone:
--- every other session, users at work included, is cut off here.
+-- 06  Take a log buffer away. It must be drained first, and that needs the
+-- database alone: every other session, users at work included, is cut off.
 ALTER DATABASE [OLTP] SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
 ALTER DATABASE [OLTP] REMOVE FILE OLTP_tail;
 ALTER DATABASE [OLTP] SET MULTI_USER;

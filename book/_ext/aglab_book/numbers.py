@@ -135,6 +135,7 @@ def _cell(stats: dict[str, dict[str, Any]]) -> str:
 
 _COUNTERS = {
     "cpu_percent": "% Processor Time",
+    "batch_requests_per_s": "Batch Requests/sec",
     "transactions_per_s": "Transactions/sec",
     "log_bytes_flushed_per_s": "Log Bytes Flushed/sec",
     "checkpoint_pages_per_s": "Checkpoint pages/sec",

@@ -30,6 +30,7 @@ ROLE_FILES = ("roles.csv", "roles_nvdimm.csv", "roles_storage.csv", "roles_backu
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",
+    "batch_requests_per_s": "Batch Requests/sec",
     "transactions_per_s": "Transactions/sec",
     "transactions_per_min": "Transactions/min",
     "log_bytes_flushed_per_s": "Log Bytes Flushed/sec",

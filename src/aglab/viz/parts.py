@@ -42,6 +42,7 @@ def parts(bars: Mapping[str, Mapping[str, float]], *, title: str, unit: str, lab
     layout = bars_layout(_BAR_PX * len(bars), below_px=58)
     layout["barmode"] = "stack"
     layout["showlegend"] = True
+    layout["legend"] = {**layout["legend"], "traceorder": "normal"}
     layout["height"] += 36
     layout["margin"] = {**layout["margin"], "b": 96}
     layout["xaxis"] = axis({"title": {"text": unit, "standoff": 6}, "rangemode": "tozero"})
