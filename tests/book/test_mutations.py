@@ -41,6 +41,18 @@ def quick(scenario, build=aglab.engine.params.build):
 aglab.engine.flow.build = aglab.engine.params.build = quick
 """
 
+SEEDING_IS_FREE = """
+import aglab.twin.seeding
+
+aglab.twin.seeding.volume_bytes_s = lambda volume, direction: 1e15
+"""
+
+EVERYBODY_MAY_CONNECT = """
+import aglab.twin.endpoints, aglab.twin.groups
+
+aglab.twin.endpoints.accepts = aglab.twin.groups.accepts = lambda here, peer: None
+"""
+
 THROTTLE_IS_IGNORED = """
 from aglab.engine import Flow
 
@@ -75,6 +87,8 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("stem", "mutation", "says"),
     [
+        ("10_build_the_group", SEEDING_IS_FREE, "two streams should share what the source reads"),
+        ("10_build_the_group", EVERYBODY_MAY_CONNECT, "a login without CONNECT should be kept out"),
         ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
         ("13_redo_and_failover", REDO_IS_FREE, "log should arrive faster than it is redone"),
         ("16_checkpoint_throttle", THROTTLE_IS_IGNORED, "throttling the checkpoint should nearly double the rate"),

@@ -73,10 +73,10 @@ class Cluster(abc.ABC):
                 return node
         raise unknown_name("node", name, [node.name for node in self.nodes])
 
-    def connect(self, node: str | None = None, database: str = "master") -> Connection:
-        """A new connection; close it, or use it in a ``with`` block."""
+    def connect(self, node: str | None = None, database: str = "master", read_only: bool = False) -> Connection:
+        """A new connection; close it, or use it in a ``with`` block. ``read_only``: with ApplicationIntent=ReadOnly."""
         where = self.node(node)
-        return Connection(where.server, where.port, self.user, self._password(), database, where.name)
+        return Connection(where.server, where.port, self.user, self._password(), database, where.name, read_only)
 
     def sql(self, script: str, node: str | None = None, database: str = "master") -> Result:
         """Run a script (batches separated by GO) on a node and return all its result sets and messages."""

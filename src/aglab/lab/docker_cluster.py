@@ -196,6 +196,6 @@ class DockerCluster(Cluster):
         self.stop_load()
         super().close()
 
-    def connect(self, node: str | None = None, database: str = "master") -> Connection:
+    def connect(self, node: str | None = None, database: str = "master", read_only: bool = False) -> Connection:
         where = self.node(node)
-        return Connection(where.server, where.port, self.user, self._password(), database, node=where.name)
+        return Connection(where.server, where.port, self.user, self._password(), database, node=where.name, read_only=read_only)

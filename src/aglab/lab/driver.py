@@ -77,6 +77,7 @@ class Target:
     password: str = field(default="", repr=False)
     database: str = "master"
     trust_certificate: bool = True
+    read_only: bool = False  # ApplicationIntent=ReadOnly
 
     def connection_string(self, with_password: bool = False) -> str:
         """As ``mssql-python`` and ODBC take it."""
@@ -87,6 +88,7 @@ class Target:
             "Encrypt=yes",
             f"TrustServerCertificate={'yes' if self.trust_certificate else 'no'}",
         ]
+        words += ["ApplicationIntent=ReadOnly"] if self.read_only else []
         return ";".join(words)
 
 
@@ -200,8 +202,17 @@ class Connection:
         The login failed.
     """
 
-    def __init__(self, server: str, port: int, user: str, password: str, database: str = "master", node: str = "") -> None:
-        self.target = Target(node or server, f"{server},{port}", user, password, database)
+    def __init__(
+        self,
+        server: str,
+        port: int,
+        user: str,
+        password: str,
+        database: str = "master",
+        node: str = "",
+        read_only: bool = False,
+    ) -> None:
+        self.target = Target(node or server, f"{server},{port}", user, password, database, read_only=read_only)
         self.raw = _open(self.target)
 
     def run(self, batch: str, parameters: Sequence[Any] = (), line: int | None = None) -> Result:
@@ -262,6 +273,8 @@ def _login_error(error: Exception, target: Target) -> AglabError:
     library = missing_library()
     if library and "driver" in text.lower():
         return MissingError("mssql-python needs the library libltdl.so.7, which this system lacks", library)
+    if "availability" in text.lower() and "database" in text.lower():  # 976, 978, 979, 983: the group refuses, the node answers
+        return SqlFailed(text, number, target.name)
     if "login failed" in text.lower() or "cannot open database" in text.lower():
         return SqlFailed(text, number or (18456 if "login failed" in text.lower() else 4060), target.name)
     if "[SQL Server]" in str(error) and "database" in text.lower():  # the server answered: its database takes nobody in

@@ -101,6 +101,7 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
     cluster.groups.cuts = {frozenset(pair) for pair in content["cuts"]}
     for node in cluster.nodes.values():
         node.note_membership()
+    cluster.addresses.reopen()
 
 
 def _node_of(node: Node) -> dict[str, Any]:

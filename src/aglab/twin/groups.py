@@ -87,6 +87,8 @@ class Groups:
 
     def clear(self) -> None:
         """Forget every group (another state is about to be read)."""
+        for group in self.all:
+            self.cluster.addresses.close(group)
         self.all = []
 
     def sweep(self) -> None:
