@@ -303,3 +303,22 @@ def test_group_and_trust_outlive_the_process(tmp_path):
         assert named(link, STATES) == ALL_IN_STEP
         assert link.value("SELECT id FROM dbo.f", node="sql3", database="OLTP") == 1
         link.sql("EXEC twin.run_workload @seconds = 2")
+
+
+def test_three_automatic_targets_on_an_emulated_windows_cluster(bare):
+    """CLUSTER_TYPE = WSFC, every replica AUTOMATIC: the primary dies and one of two synchronized secondaries takes over."""
+    build(bare, "WSFC", "AUTOMATIC", "Shop")
+    bare.sql("WAITFOR DELAY '00:00:01'")
+    assert named(bare, STATES) == ALL_IN_STEP
+    assert bare.value("SELECT cluster_name FROM sys.dm_hadr_cluster") and bare.value(
+        "SELECT COUNT(*) FROM sys.availability_replicas WHERE failover_mode_desc = N'AUTOMATIC'"
+    ) == len(NODES)
+    bare.sql("INSERT INTO dbo.f VALUES (2)", database="Shop")
+    bare.sql("EXEC twin.crash @node = 'sql1'; EXEC twin.advance @seconds = 60", node="sql3")
+    role = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+    roles = {node: bare.value(role, node) for node in NODES[1:]}
+    assert sorted(roles.values()) == ["PRIMARY", "SECONDARY"]
+    taker = next(node for node, one in roles.items() if one == "PRIMARY")
+    assert bare.value("SELECT COUNT(*) FROM dbo.f", node=taker, database="Shop") == 2
+    bare.sql("EXEC twin.start @node = 'sql1'; EXEC twin.advance @seconds = 60", node=taker)
+    assert bare.value(role) == "SECONDARY"
