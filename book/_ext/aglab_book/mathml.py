@@ -19,5 +19,5 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="aglab-math">{convert(node.astext(), display="block")}</div>')
+    translator.body.append(f'<div class="aglab-math" tabindex="0" role="group" aria-label="Formula">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode
