@@ -6,6 +6,7 @@ and servers are not ours to break refuses ``fault`` with its recorded reason.
 
 from __future__ import annotations
 
+from aglab.core.errors import UsageError
 from aglab.lab import StepNotPossible, Verdict, number_in
 
 PRIMARY = "sql1"
@@ -16,6 +17,7 @@ OFFLINE = "ALTER AVAILABILITY GROUP [ag1] OFFLINE;"
 FOLLOW = "ALTER AVAILABILITY GROUP [ag1] SET (ROLE = SECONDARY);"
 RESUME = "ALTER DATABASE [OLTP] SET HADR RESUME;"
 REQUIRED = "ALTER AVAILABILITY GROUP [ag1] SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = {});"
+CLUSTER_TYPE = "SELECT cluster_type_desc FROM sys.availability_groups WHERE name = N'ag1';"
 ROLE = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1;"
 REDO = "SELECT redo_queue_size, redo_rate FROM sys.dm_hadr_database_replica_states WHERE is_local = 1;"
 DRAINED_S = 60  # how long to wait between two looks at a queue that drains
@@ -77,6 +79,12 @@ def fail_over(lab, old, target):
 
 def reset(lab):
     """Back to the chapter's start: every server runs and is connected, sql1 is primary, nothing is queued, nobody works."""
+    found = str(lab.sql(CLUSTER_TYPE, PRIMARY).value).upper()
+    if found != "NONE":
+        raise UsageError(
+            f"group ag1 has CLUSTER_TYPE = {found}, lab {lab.slug} needs NONE",
+            "start the servers with: aglab up --cluster-type NONE",
+        )
     lab.cluster.stop_load()
     for node in (one.name for one in lab.cluster.nodes):
         try:

@@ -6,6 +6,7 @@ import pytest
 
 from aglab.core.errors import UsageError
 from aglab.lab.labs import cluster
+from aglab.twin import spawn_child
 from aglab.twin.cluster import checked_cluster_type
 
 THREADS = "SELECT num_capture_threads, num_redo_threads, num_parallel_redo_threads FROM sys.dm_hadr_db_threads"
@@ -39,10 +40,11 @@ def test_group_without_a_manager(loaded):
         loaded.sql("ALTER AVAILABILITY GROUP [ag1] FAILOVER;", "sql2")
 
 
-def test_cluster_type_is_checked():
-    """Only what a twin can form by itself."""
+def test_cluster_type_is_checked(tmp_path):
+    """Only what a twin can form by itself; the process that is asked for more says so and is gone."""
+    assert checked_cluster_type("NONE") == "NONE"
     with pytest.raises(UsageError, match="cluster type"):
-        checked_cluster_type("WSFC")
+        spawn_child(tmp_path / "s", cluster_type="WSFC")
 
 
 def test_redo_threads_stand_on_secondaries(loaded):

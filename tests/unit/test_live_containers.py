@@ -290,10 +290,9 @@ def test_wrong_choices(stand, capsys, words, said):
     assert not [call for call in stand.calls if call.startswith("compose up")]
 
 
-@pytest.mark.parametrize("words", [("--cluster-type", "NONE"), ("--limit", "memory")])
-def test_choices_of_containers_are_no_choices_of_a_twin(capsys, words):
-    """Without --mode docker they are refused, not ignored."""
-    run(capsys, "up", *words).is_one_clear_line(2, "are for containers", "--mode docker")
+def test_choices_of_containers_are_no_choices_of_a_twin(capsys):
+    """Without --mode docker a limit is refused, not ignored."""
+    run(capsys, "up", "--limit", "memory").is_one_clear_line(2, "--limit is for containers", "--mode docker")
 
 
 def test_an_old_compose(stand, monkeypatch):

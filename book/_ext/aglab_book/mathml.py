@@ -19,5 +19,7 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="aglab-math" tabindex="0" role="group" aria-label="Formula">{convert(node.astext(), display="block")}</div>')
+    formula = convert(node.astext(), display="block")
+    # A long formula scrolls inside its box: the keyboard must reach it.
+    translator.body.append(f'<div class="aglab-math" tabindex="0" role="group" aria-label="Formula">{formula}</div>')
     raise nodes.SkipNode

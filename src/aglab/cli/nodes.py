@@ -86,7 +86,9 @@ def up(
     bare: Annotated[bool, typer.Option("--bare", help="Without availability group ag1.")] = False,
     port_base: Annotated[int, typer.Option("--port-base", help="Port of sql1; sql2 and sql3 take the next two.")] = 0,
     seed: shell.Seed = 1,
-    cluster_type: Annotated[str | None, typer.Option("--cluster-type", help="Containers: NONE (default) or EXTERNAL.")] = None,
+    cluster_type: Annotated[
+        str | None, typer.Option("--cluster-type", help="Of group ag1: EXTERNAL (a twin's default) or NONE (containers').")
+    ] = None,
     overlays: Annotated[
         list[str] | None,
         typer.Option("--limit", metavar="NAME", help="Containers: one of docker/overlays; may be repeated."),
@@ -97,13 +99,14 @@ def up(
     if _chosen(mode) == "docker":
         containers.up(profile, pace, bare, port_base, cluster_type, overlays, as_json)
         return
-    if cluster_type is not None or overlays:
-        raise UsageError("--cluster-type and --limit are for containers", "add --mode docker")
+    if overlays:
+        raise UsageError("--limit is for containers", "add --mode docker")
     from aglab.twin import spawn_detached
 
     seed = shell.checked_seed(seed)
+    kind = (cluster_type or "").upper()
     try:
-        twin = spawn_detached(_state_dir(), profile=profile, pace=pace, bare=bare, port_base=port_base, seed=seed)
+        twin = spawn_detached(_state_dir(), profile, pace, bare, port_base, seed, kind)
     except KeyboardInterrupt:
         _end_children()
         raise

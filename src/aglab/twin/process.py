@@ -126,6 +126,7 @@ def spawn_detached(
     bare: bool = False,
     port_base: int = 0,
     seed: int = 1,
+    cluster_type: str = "",
 ) -> RunningTwin:
     """Start a twin that goes on after this process: what ``aglab up`` does."""
     directory = StateDir(Path(state_dir) if state_dir else default_state_dir())
@@ -136,7 +137,7 @@ def spawn_detached(
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
     with log:
         process = subprocess.Popen(
-            [*_command(profile, directory.path, pace, bare, port_base, seed), "--detached"],
+            [*_command(profile, directory.path, pace, bare, port_base, seed, cluster_type), "--detached"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
