@@ -24,7 +24,7 @@ from aglab.core.paths import bundle_path
 from aglab.core.quantity import Constant, check, check_number, number, read_constants
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
-from aglab.engine.sharing import NO_LIMIT, job_limits
+from aglab.engine.sharing import NO_LIMIT, job_limits, worker_speed
 from aglab.hardware import Profile
 from aglab.scenario.jobs import READ_SETS, BackupJob, BackupOptions
 
@@ -175,7 +175,9 @@ def _rate(profile: Profile, job: BackupJob, busy: Busy | None, volumes: int, ove
     busy = busy or Busy()
     row = job_row(profile, job, 1.0, volumes, overrides)
     cpu = profile.cpu
-    volume, processors, buffers, target = job_limits(row, busy.cpu, busy.data, busy.target, cpu.cores, cpu.threads, cpu.ht_yield)
+    speed = worker_speed(row, busy.cpu, cpu.cores, cpu.threads, cpu.ht_yield)
+    most = cpu.cores * (cpu.ht_yield if cpu.threads > cpu.cores else 1.0)
+    volume, processors, buffers, target = job_limits(row, busy.cpu, busy.data, busy.target, most, speed)
     limits = {"write" if job.restore else "read": volume, "processors": processors, "buffers": buffers}
     if target < NO_LIMIT:
         limits["target"] = target

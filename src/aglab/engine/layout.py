@@ -252,7 +252,6 @@ SLOTS = 2
     E_JOB_LOG,  # share of the log volume
     E_JOB_LOG_WAIT,
     E_RESUME,  # what a worker that becomes runnable waits behind a job's worker
-    E_START,  # what a new request waits behind one
     E_JOB_WORK,
     ENV_SIZE,
-) = range(17)
+) = range(16)

@@ -5,9 +5,10 @@ what the processors do, buffers in flight over the time of one round, and what t
 what the load would take without the job.
 
 **What the load feels.** (1) Processors: the job's work is gone from them. A SQL Server worker keeps its scheduler until it
-waits or its quantum of 4 ms is over: a transaction that becomes runnable again (after a read, after its commit) finds a
-worker of the job there with the probability that the job is on that processor, and waits half of what it runs at a stretch. A
-new request goes to the scheduler with the least load, so it waits only where every scheduler may have such a worker.
+waits or its quantum of 4 ms is over: a transaction that becomes runnable (at its start, after a read, after its commit) finds a
+worker of the job there with the probability that one runs on that scheduler, and waits half of what it runs at a stretch. A
+request goes to the scheduler with the least load and stays there, so this happens only as far as the job has a worker on
+every scheduler: with few buffers it has not.
 (2) Volume: page reads queue behind transfers of MAXTRANSFERSIZE (M/D/1 beside the share the job takes), checkpoints
 find less room. (3) A log backup does the same to log writes.
 
@@ -27,8 +28,20 @@ SHARE_MOST = 0.95  # a load's I/O always gets through: devices serve first come,
 NO_LIMIT = 1e15
 
 
+def worker_speed(job: Array, cpu_busy: float, cores: float, threads: float, ht_yield: float) -> float:
+    """Work of one of the job's workers, in cores: less where second threads work too, more at the clock of few busy cores."""
+    workers = min(job[at.J_BUFFERS], threads)
+    second = max(0.0, workers - cores) / cores  # share of cores whose second thread works too
+    speed = (min(workers, cores) + cores * (ht_yield - 1.0) * second) / workers
+    turbo = 1.0 + (job[at.J_TURBO] - 1.0) * (1.0 - max(cpu_busy, min(1.0, workers / cores)))
+    return speed * turbo
+
+
+speed_of = kernel(worker_speed)
+
+
 def job_limits(
-    job: Array, cpu_busy: float, busy: float, target_busy: float, cores: float, threads: float, ht_yield: float
+    job: Array, cpu_busy: float, busy: float, target_busy: float, most: float, speed: float
 ) -> tuple[float, float, float, float]:
     """Limits of a job's rate: volume, processors, buffers, target (database B/s).
 
@@ -37,6 +50,8 @@ def job_limits(
     job : float64[JOB_SIZE]
     cpu_busy, busy, target_busy : float
         Shares of processors, volume and target that others take, 0 to 0.99.
+    most, speed : float
+        Work that all processors, and one of the job's workers, can do (cores).
     """
     transfer = job[at.J_TRANSFER]
     volume = job[at.J_BANDWIDTH] * (1.0 - busy)
@@ -45,17 +60,10 @@ def job_limits(
     if job[at.J_TARGET] > 0.0:
         target_s = job[at.J_OUT] / (job[at.J_TARGET] * (1.0 - target_busy))
     round_s = job[at.J_LATENCY] + transfer / volume + turn + target_s + turn
-    workers = min(job[at.J_BUFFERS], threads)
-    second = max(0.0, workers - cores) / cores  # share of cores whose second thread works too
-    speed = (min(workers, cores) + cores * (ht_yield - 1.0) * second) / workers
-    most = cores
-    if threads > cores:
-        most = cores * ht_yield
-    turbo = 1.0 + (job[at.J_TURBO] - 1.0) * (1.0 - max(cpu_busy, min(1.0, workers / cores)))
     processors = NO_LIMIT
     if job[at.J_WORK] > 0.0:
         processors = most * (1.0 - 0.5 * cpu_busy) * transfer / job[at.J_WORK]
-    buffers = job[at.J_BUFFERS] * transfer / (round_s + job[at.J_WORK] / (speed * turbo))
+    buffers = job[at.J_BUFFERS] * transfer / (round_s + job[at.J_WORK] / speed)
     target = NO_LIMIT
     if target_s > 0.0:
         target = min(transfer / target_s, job[at.J_DEVICES] * transfer / (target_s + turn))
@@ -89,17 +97,16 @@ def take_shares(node: int, cpu_busy: float, data_busy: float, log_busy: float, h
         if job[at.J_LEFT] <= 0.0:
             continue
         busy = data_busy if slot == 0 else log_busy
-        volume, processors, buffers, target = limits_of(
-            job, cpu_busy, min(busy, BUSY_MOST), 0.0, here[at.H_CORES], here[at.H_THREADS], here[at.H_HT_YIELD]
-        )
+        speed = speed_of(job, cpu_busy, here[at.H_CORES], here[at.H_THREADS], here[at.H_HT_YIELD])
+        most = cpu_capacity(here) / here[at.H_SPEED]
+        volume, processors, buffers, target = limits_of(job, cpu_busy, min(busy, BUSY_MOST), 0.0, most, speed)
         rate = min(min(volume, processors), min(buffers, target))
         job[at.J_RATE] = rate
         work = rate / job[at.J_TRANSFER] * job[at.J_WORK] * here[at.H_SPEED]
         env[at.E_JOB_WORK] += work
-        on_processor = min(1.0, work / cpu_capacity(here))
-        wait = on_processor * 0.5 * min(job[at.J_QUANTUM], job[at.J_WORK])
-        env[at.E_RESUME] += wait
-        env[at.E_START] += wait * min(1.0, job[at.J_BUFFERS] / here[at.H_THREADS])
+        running = min(1.0, rate / job[at.J_TRANSFER] * job[at.J_WORK] / speed / here[at.H_THREADS])
+        hosts = min(1.0, job[at.J_BUFFERS] / here[at.H_THREADS])  # share of schedulers that have one of its workers
+        env[at.E_RESUME] += hosts * running * 0.5 * min(job[at.J_QUANTUM], job[at.J_WORK])
         share = min(SHARE_MOST, rate / job[at.J_BANDWIDTH])
         piece = job[at.J_TRANSFER] / job[at.J_BANDWIDTH]
         behind = 0.5 * piece * share / (1.0 - share)

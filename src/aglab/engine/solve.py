@@ -29,7 +29,7 @@ def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Arra
         log_tx = wl[at.W_LOG] / share
         r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
     if env[at.E_RESUME] > 0.0:
-        r = r + wl[at.W_BATCHES] * env[at.E_START] + (here[at.H_READS_PER_TX] + share) * env[at.E_RESUME]
+        r = r + (wl[at.W_BATCHES] + here[at.H_READS_PER_TX] + share) * env[at.E_RESUME]
     out[at.O_R] = r
     return r
 

@@ -67,7 +67,7 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = Non
         jb[0, int(job.volume == "log")] = job_row(scenario.profile, job, 1e18, overrides=scenario.overrides)
     x = solve_steady(0, scenario.settings.users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
     share = wl[at.W_WRITE_SHARE]
-    waits = wl[at.W_BATCHES] * env[at.E_START] + (params.hw[0, at.H_READS_PER_TX] + share) * env[at.E_RESUME]
+    waits = (wl[at.W_BATCHES] + params.hw[0, at.H_READS_PER_TX] + share) * env[at.E_RESUME]
     return Steady(
         throughput_s=float(x),
         response_s=float(out[at.O_R]),

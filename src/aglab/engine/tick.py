@@ -194,6 +194,8 @@ def tick_primary(
     st[p, at.S_TOUCHES] += touches
     tot[p, at.T_DIRTIED] += touches
     write_out(p, p, dt, out[at.O_WRITE_RATE], st, seg, wl, ct, tot)
+    if env[at.E_JOB_WORK] > 0.0:
+        out[at.O_CPU_UTIL] = min(1.0, out[at.O_CPU_UTIL])
     st[p, at.S_CPU] = out[at.O_CPU_UTIL]
     tot[p, at.T_CPU] += out[at.O_CPU_UTIL] * hw[p, at.H_THREADS] * dt * 1e3
     book_foreground(p, dt, x, hw, wl, env, out, tot)
