@@ -264,6 +264,17 @@ def test_the_load_and_the_backup_feel_each_other(bare):
     assert moved == pytest.approx(64000000 * 8192, rel=1e-6)
 
 
+def test_a_copy_only_log_backup_frees_no_log(bare):
+    """log_reuse_wait stays LOG_BACKUP after it, and is gone after a regular one."""
+    waits = "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'OLTP'"
+    bare.sql("BACKUP DATABASE OLTP TO DISK = 'NUL'; EXEC twin.run_workload @seconds = 30, @users = 20")
+    settle = "CHECKPOINT; WAITFOR DELAY '00:01:30'"
+    bare.sql(f"BACKUP LOG OLTP TO DISK = 'NUL' WITH COPY_ONLY; {settle}", database="OLTP")
+    assert bare.value(waits) == "LOG_BACKUP"
+    bare.sql(f"BACKUP LOG OLTP TO DISK = 'NUL'; {settle}", database="OLTP")
+    assert bare.value(waits) != "LOG_BACKUP"
+
+
 def test_trace_flags_tell_the_buffers(bare):
     """3213 with 3605: buffers, sets and space of a compressed backup in the errorlog."""
     fill(bare, "flags")

@@ -93,7 +93,11 @@ class ArmsDirective(_SlugDirective):
         def compute() -> str:
             experiment = load_arms(slug)
             return arms(
-                experiment.run(), title=experiment.title, caption=caption or experiment.caption, k_mb_s=experiment.k_mb_s
+                experiment.run(),
+                title=experiment.title,
+                caption=caption or experiment.caption,
+                k_mb_s=experiment.k_mb_s,
+                counters=experiment.counters,
             ).html()
 
         return [raw(computed(self.env.app, f"arms-{slug}", [declared], compute))]

@@ -117,6 +117,7 @@ def job_row(
     row[at.J_TURN] = job_constant("io_turn_ms", overrides) * 1e-3
     row[at.J_TURBO] = job_constant("turbo_gain", overrides)
     row[at.J_QUANTUM] = job_constant("quantum_ms", overrides) * 1e-3
+    row[at.J_COPY] = float(job.copy_only)
     return row
 
 

@@ -233,8 +233,9 @@ SLOTS = 2
     J_QUANTUM,  # longest time a worker keeps its scheduler
     J_LOAD,  # busy share of the processors without the job, last tick (a secondary's own work)
     J_NOTED,  # 1 = its end has been told
+    J_COPY,  # 1 = copy-only: the log it has read stays
     JOB_SIZE,
-) = range(18)
+) = range(19)
 
 # --- env: what is fixed during one tick on one node
 (

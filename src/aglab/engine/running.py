@@ -94,7 +94,7 @@ def note_ends(flow: Flow) -> None:
         }
         flow.state.events.append(event)
         row[at.J_NOTED] = 1.0
-        if slot == _SLOT["log"]:
+        if slot == _SLOT["log"] and not row[at.J_COPY]:
             flow.state.st[:, at.S_BACKUP] = flow.state.st[index, at.S_LSN]
 
 

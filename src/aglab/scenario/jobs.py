@@ -19,7 +19,7 @@ SUGGESTED_DEPTH = 3  # I/Os per device that the server suggests for a disk
 DEFAULT_TRANSFER = 1048576
 BLOCK_SIZES = ("512", "1024", "2048", "4096", "8192", "16384", "32768", "65536")
 VOLUMES = ("data", "log")
-_FLAGS = ("compression", "checksum", "restore")
+_FLAGS = ("compression", "checksum", "restore", "copy_only")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class BackupJob(BackupOptions):
     target_mb_s: float = number("MB/s", 0, 1e6, "what all devices together take; 0 for NUL", default=0.0)
     ratio: float = number("x", 0, 100, "compression ratio of the data; 0 for the calibrated one", default=0.0)
     restore: bool = False
+    copy_only: bool = False  # a log backup that frees no log
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -94,18 +94,25 @@ def time_series(
 
 
 def arms(
-    runs: Mapping[str, Run], *, title: str = "", caption: str = "", k_mb_s: float | None = None, node: str | None = None
+    runs: Mapping[str, Run],
+    *,
+    title: str = "",
+    caption: str = "",
+    k_mb_s: float | None = None,
+    node: str | None = None,
+    counters: Sequence[str] = (),
 ) -> Figure:
-    """The arms of the checkpoint experiment: throughput, checkpoint pages, background-writer pages, read latency.
+    """The arms of an experiment over time; by default what a checkpoint does: throughput, pages written, read latency.
 
-    ``k_mb_s`` draws the cap that startup option ``-k`` sets, in pages of 8 KB (750 MB/s is 96,000 pages/s).
+    ``counters`` names other panels. ``k_mb_s`` draws the cap that startup option ``-k`` sets, in pages of 8 KB (750 MB/s is
+    96,000 pages/s).
     """
     levels = None
     if k_mb_s:
         pages = k_mb_s * 128
         levels = {"Checkpoint pages/sec": (pages, f"-k{k_mb_s:g}: {pages:,.0f} pages/s")}
-    heading = title or "Throughput and checkpoint writes, arm by arm"
-    shown = [*ARMS_COUNTERS, *([READ_LATENCY] if all(_has(run, READ_LATENCY) for run in runs.values()) else [])]
+    heading = title or ("Arm by arm" if counters else "Throughput and checkpoint writes, arm by arm")
+    shown = list(counters) or [*ARMS_COUNTERS, *([READ_LATENCY] if all(_has(run, READ_LATENCY) for run in runs.values()) else [])]
     return time_series(runs, shown, node=node, title=heading, caption=caption, levels=levels)
 
 

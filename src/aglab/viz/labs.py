@@ -2,7 +2,7 @@
 
 The file names scenario settings as parameters, engine counters as outputs and series, so that a new explorable needs no code:
 ``[engine]`` (profile, replicas, settings, warm_up_s, run_s, sample_s, seed), ``[[parameter]]``, ``[[output]]``, ``[[series]]``,
-``[[question]]`` and ``[curve]``.
+``[[question]]`` and ``[curve]``. Keys ``backup.*`` (:class:`aglab.scenario.jobs.BackupJob`) start a backup after the warm-up.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from aglab.viz.declare import Answer, Output, Parameter, Question, Value
 from aglab.viz.explorable import Explorable
 from aglab.viz.living import ClusterPicture, cluster_picture
 
+JOB = "backup."
 STATS: dict[str, Callable[[np.ndarray], float]] = {
     "avg": lambda values: float(values.mean()),
     "min": lambda values: float(values.min()),
@@ -86,10 +87,15 @@ def _flow(engine: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
     from aglab.engine import Flow
 
     base = _base(engine["profile"], int(engine.get("replicas", 1)))
-    scenario = base.with_settings({**engine.get("settings", {}), **settings})
+    given = {**engine.get("settings", {}), **settings}
+    scenario = base.with_settings({key: value for key, value in given.items() if not key.startswith(JOB)})
     flow = Flow(scenario, seed=int(engine.get("seed", 1)))
     if engine.get("warm_up_s", 0) > 0:
         flow.advance(float(engine["warm_up_s"]))
+    if any(key.startswith(JOB) for key in settings):
+        job = {key.removeprefix(JOB): value for key, value in given.items() if key.startswith(JOB)}
+        flags = {key: bool(job[key]) for key in ("compression", "checksum") if key in job}
+        flow.change(backup={**job, **flags})
     return flow
 
 
@@ -231,6 +237,7 @@ class Arms:
     run_s: float
     caption: str = ""
     k_mb_s: float | None = None
+    counters: tuple[str, ...] = ()
 
     def run(self) -> dict[str, Run]:
         """Run every arm with the flow engine, from the same start; the warm-up is left out."""
@@ -256,6 +263,7 @@ def load_arms(slug: str) -> Arms:
         run_s=float(declared["run_s"]),
         caption=declared.get("caption", ""),
         k_mb_s=declared.get("k_mb_s"),
+        counters=tuple(declared.get("counters", ())),
     )
 
 

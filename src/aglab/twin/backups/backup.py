@@ -56,7 +56,8 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     main = database.name == node.database_name
     pages = pages_of(node, database, kind, base, ask)
     target = 0.0 if ask.to_nul else job_constant("backup_target_mb_s")
-    job = dataclasses.replace(ask.job, volume="log" if kind == "L" else "data", target_mb_s=target)
+    copy_only = "COPY_ONLY" in ask.words
+    job = dataclasses.replace(ask.job, volume="log" if kind == "L" else "data", target_mb_s=target, copy_only=copy_only)
     _tell_buffers(node, job)
     begun, first = node.now_s(), first_lsn(node, database.name, kind)
     seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
@@ -66,7 +67,8 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     node.backups.append(made)
     node.cluster.dirty = True
     if kind == "L":
-        _log_is_backed_up(node, database, main)
+        if not copy_only:
+            _log_is_backed_up(node, main)
         if made.norecovery:
             database.options["state"] = 1
             node.restoring[database.name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
@@ -153,7 +155,7 @@ def _write(library: Library, ask: Ask, made: BackupSet, content: bytes, old: lis
 
 
 # -- afterwards ------------------------------------------------------------------------------------------------------
-def _log_is_backed_up(node: Node, database: Any, main: bool) -> None:
+def _log_is_backed_up(node: Node, main: bool) -> None:
     plant = node.cluster.plant
     if main and plant.carries(node.name):
         plant.change(node.name, log_backup=True)

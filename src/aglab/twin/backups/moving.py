@@ -112,5 +112,6 @@ def _table(job: BackupJob) -> dict[str, Any]:
         "volume",
         "target_mb_s",
         "restore",
+        "copy_only",
     )
     return {name: getattr(job, name) for name in names}

@@ -1,0 +1,3 @@
+-- 03  The same with COMPRESSION, and nothing else changed.
+BACKUP DATABASE [OLTP] TO DISK = N'OLTP_lab17.bak'
+WITH FORMAT, COPY_ONLY, COMPRESSION, STATS = 25;
