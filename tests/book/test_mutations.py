@@ -73,6 +73,16 @@ def change(self, node=None, /, *, do=Flow.change, **settings):
 Flow.change = change
 """
 
+OPTIONS_ARE_IGNORED = """
+import dataclasses
+import aglab.engine.running
+
+def deaf(profile, job, *rest, made=aglab.engine.running.job_row, **more):
+    return made(profile, dataclasses.replace(job, maxtransfersize=0, buffercount=0), *rest, **more)
+
+aglab.engine.running.job_row = deaf
+"""
+
 
 def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute a notebook with a mutation in force in every process it starts."""
@@ -91,6 +101,7 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
         ("10_build_the_group", EVERYBODY_MAY_CONNECT, "a login without CONNECT should be kept out"),
         ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
         ("13_redo_and_failover", REDO_IS_FREE, "log should arrive faster than it is redone"),
+        ("17_backup_options", OPTIONS_ARE_IGNORED, "buffers in flight should make compression pay"),
         ("16_checkpoint_throttle", THROTTLE_IS_IGNORED, "throttling the checkpoint should nearly double the rate"),
         ("21_tail_of_the_log", LOG_BUFFER_IS_IGNORED, "a log buffer should take the wait for the log volume away"),
     ],
