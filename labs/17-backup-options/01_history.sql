@@ -1,7 +1,7 @@
 -- 01  What was backed up here, how quickly, and how? Changes nothing.
 -- MB/s counts database bytes, not the bytes of the file.
-SELECT TOP (6) b.backup_set_id, b.type, b.is_copy_only, m.is_compressed, b.has_backup_checksums,
-       m.media_family_count AS devices,
+SELECT TOP (6) b.backup_set_id, b.type, b.is_copy_only, m.is_compressed,
+       b.has_backup_checksums, m.media_family_count AS devices,
        DATEDIFF(SECOND, b.backup_start_date, b.backup_finish_date) AS seconds,
        CAST(b.backup_size / 1000000 / NULLIF(DATEDIFF(SECOND, b.backup_start_date,
             b.backup_finish_date), 0) AS int) AS mb_s,
