@@ -150,6 +150,8 @@ class Schedule:
             (4, [ev.Cut(node, one) for one in nodes if one != node]),
             (9, [ev.Heal(node, other)]),
             (8, [ev.Heal(one, two) for one in nodes for two in nodes if one < two]),
+            (4, [ev.Endpoints(frozenset({frozenset((node, other))}) if node != other else frozenset())]),
+            (4, [ev.Endpoints(frozenset())]),
             (6, [ev.Failover(node, yes)]),
             (3, [*self.movement(node, database), ev.Failover(node, yes)]),
             (4, [ev.ForceFailover(node, yes)]),
