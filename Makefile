@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit test-clients nbval book browser notebooks bench calibrate ablation clean
+.PHONY: setup lab demo test lint unit test-clients test-docker verify-live nbval book browser notebooks bench calibrate ablation clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -32,6 +32,16 @@ unit:
 test-clients:
 	@scripts/bootstrap.sh test
 	$(PY) -m pytest tests/clients -m clients -rs
+
+# Containers on a real Docker Engine, with the twin as the node image. As root on Debian it brings engine and Compose itself.
+test-docker:
+	@scripts/bootstrap.sh test
+	@scripts/docker_round.sh
+
+# The same containers with real SQL Server images, for whoever has them: ACCEPT_EULA=Y make verify-live
+verify-live:
+	@scripts/bootstrap.sh test
+	@$(PY) scripts/verify_live.py
 
 nbval:
 	$(PY) -m pytest --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks

@@ -20,7 +20,7 @@ installing=$!
 if [ "$base" = debootstrap ]; then
   base=aglab-base:bookworm
   if ! docker image inspect "$base" >/dev/null 2>&1; then
-    debootstrap --variant=minbase --include=python3,libltdl7,libkrb5-3,libgssapi-krb5-2,ca-certificates bookworm "$context/base" >"$context/base.log" 2>&1 ||
+    debootstrap --variant=minbase --include=python3,libltdl7,libkrb5-3,libgssapi-krb5-2,ca-certificates,iproute2 bookworm "$context/base" >"$context/base.log" 2>&1 ||
       { tail -5 "$context/base.log"; exit 1; }
     rm -rf "$context/base/var/cache/apt" "$context/base/var/lib/apt/lists" "$context/base/usr/share/doc" "$context/base/usr/share/locale"
     tar -C "$context/base" -c . | docker import - "$base" >/dev/null

@@ -26,7 +26,7 @@ say() { echo "init: $*"; }
 run() { # node, then sqlcmd's own arguments
   local node=$1
   shift
-  /opt/mssql-tools18/bin/sqlcmd -C -b -r 1 -l 15 -S "$node" -U sa -h -1 -W "$@"
+  /opt/mssql-tools18/bin/sqlcmd -C -b -r 1 -l 15 -S "$node" -U sa -h -1 -W "$@" | { grep -v '^Changed database context' || true; }
 }
 
 ask() { # node, query: its one value

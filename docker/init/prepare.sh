@@ -7,7 +7,7 @@ case "${ACCEPT_EULA:-}" in
   Y | y | YES | yes) ;;
   *)
     echo "prepare: ACCEPT_EULA is not set. SQL Server runs only for who has accepted its licence"
-    echo "prepare: (https://go.microsoft.com/fwlink/?LinkId=746388). If you accept it: ACCEPT_EULA=Y docker compose up --wait"
+    echo "prepare: (https://go.microsoft.com/fwlink/?LinkId=746388). If you accept it: ACCEPT_EULA=Y docker compose up init"
     exit 3
     ;;
 esac

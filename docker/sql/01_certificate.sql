@@ -7,5 +7,11 @@ GO
 IF NOT EXISTS (SELECT 1 FROM sys.certificates WHERE name = N'$(node)_certificate')
     CREATE CERTIFICATE $(node)_certificate WITH SUBJECT = N'Database mirroring endpoint of $(node)', EXPIRY_DATE = N'20991231';
 GO
-BACKUP CERTIFICATE $(node)_certificate TO FILE = N'$(share)/$(node)_certificate.cer';
+BEGIN TRY
+    BACKUP CERTIFICATE $(node)_certificate TO FILE = N'$(share)/$(node)_certificate.cer';
+END TRY
+BEGIN CATCH
+    IF ERROR_NUMBER() <> 15240 -- the file is there from the last time; the peers compare its thumbprint
+        THROW;
+END CATCH;
 GO

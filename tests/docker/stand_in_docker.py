@@ -51,14 +51,17 @@ if trouble is not None:
         keep()
     sys.exit(code)
 if words[:1] == ["info"]:
-    print(json.dumps({"ServerVersion": "28.0", "Architecture": "x86_64", "MemTotal": 16 << 30}))
+    told = {"ServerVersion": "28.0", "Architecture": "x86_64", "MemTotal": 16 << 30, "KernelVersion": "6.8.0"}
+    print(json.dumps({**told, "DockerRootDir": str(folder), **state.get("info", {})}))
 elif words[:2] == ["compose", "version"]:
     print("2.40.3")
 elif words[:1] == ["ps"]:
     for name, how in state["containers"].items():
         print(f"{name}\t{how}\tUp (healthy)\taglab-{name}-1")
 elif words[:2] == ["image", "inspect"]:
-    print(json.dumps([{"Id": "x", "Size": 1, "Architecture": "amd64", "Config": {"Labels": {}}}]))
+    print(json.dumps([{"Id": "x", "Size": 1, "Architecture": "amd64", "Config": {"Labels": state.get("labels", {})}}]))
+elif words[0] in state.get("answers", {}):
+    print(state["answers"][words[0]])
 elif words[:2] == ["volume", "ls"]:
     print("\n".join(state["volumes"]))
 elif words[:2] == ["compose", "logs"]:

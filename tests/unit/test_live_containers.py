@@ -130,7 +130,7 @@ def test_faults_are_dockers_own_commands(stand):
     project.act("kill", "sql3")
     project.act("pause", "sql1")
     assert "network disconnect aglab_ag aglab-sql2-1" in stand.calls
-    assert "network connect --ip 172.31.77.12 --alias sql2-ag --alias sql2 aglab_ag aglab-sql2-1" in stand.calls
+    assert "network connect --ip 10.177.77.12 --alias sql2-ag --alias sql2 aglab_ag aglab-sql2-1" in stand.calls
     assert "kill aglab-sql3-1" in stand.calls and "pause aglab-sql1-1" in stand.calls
     with pytest.raises(MissingError, match="node sql9 has no container"):
         project.act("kill", "sql9")
@@ -423,3 +423,114 @@ def test_compose_defaults_and_image_pins():
     assert text.count("mcr.microsoft.com/") == 1
     assert "latest" not in text
     assert "MSSQL_SA_PASSWORD" not in text, "the password is read from a file"
+
+
+# -- doctor --------------------------------------------------------------------------------------------------------------
+def doctor(home):
+    from aglab.live.doctor_docker import findings
+
+    return {one.what: one for one in findings(home)}
+
+
+def test_doctor_sees_what_containers_need(stand):
+    """Engine, Compose, processor, memory, disk, ports, image, limits: found, and good here."""
+    found = doctor(stand.home)
+    needed = [name for name, one in found.items() if one.modes == "docker"]
+    assert needed == [
+        "Docker Engine",
+        "Docker Compose",
+        "processor",
+        "memory for three servers",
+        "disk for databases",
+        "ports",
+        "image",
+    ]
+    assert all(found[name].ok for name in needed if name not in ("disk for databases", "ports"))
+    assert "28.0" in found["Docker Engine"].found and found["Docker Compose"].found == "2.40.3"
+    assert not [call for call in stand.calls if call.split()[0] in ("pull", "run") or " up" in call], "it only looks"
+
+
+@pytest.mark.parametrize(
+    ("info", "what", "said"),
+    [
+        ({"Architecture": "aarch64"}, "processor", "no image for it"),
+        ({"MemTotal": 4 << 30}, "memory for three servers", "needs 8 GiB"),
+        ({"KernelVersion": "5.15.0"}, "limit log_in_memory", "Linux 6.6"),
+        ({"Warnings": ["WARNING: No blkio throttle.read_bps_device support"]}, "limit blkio", "fewer users"),
+        ({"KernelVersion": "6.6.87.2-microsoft-standard-WSL2"}, "limit blkio", "fewer users"),
+    ],
+)
+def test_doctor_names_what_is_missing_and_the_remedy(stand, info, what, said):
+    """Each shortcoming by itself."""
+    stand.set("info", info)
+    found = doctor(stand.home)[what]
+    assert not found.ok
+    assert said in found.remedy
+
+
+@pytest.mark.parametrize("begin", ["info", "compose version"])
+def test_doctor_without_an_engine_or_compose(stand, begin):
+    """The cause and the remedy that up would give; nothing further is asked."""
+    stand.goes_wrong(**{begin: [1, "docker: 'compose' is not a docker command."]})
+    last = list(doctor(stand.home).values())[-1]
+    assert not last.ok and "Compose" in last.found + last.remedy
+
+
+def test_doctor_names_taken_ports_and_a_missing_image(stand, monkeypatch):
+    """A taken port by number; an image that is not here is said, and fetched only by up."""
+    monkeypatch.setattr("aglab.live.choices.Choices.of_environment", classmethod(lambda cls: cls(port_base=base)))
+    base = free_ports()
+    stand.goes_wrong(image_inspect=[1, "No such image"])
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", base + 2))
+        holder.listen()
+        found = doctor(stand.home)
+    assert found["ports"].found == f"{base + 2} taken" and not found["ports"].ok
+    assert "not here yet" in found["image"].found
+
+
+def test_doctor_tells_the_twins_image_from_sql_server(stand):
+    """Containers of aglab hold the ports; the image is named for what it is."""
+    stand.set("labels", {"org.aglab.twin": "1"})
+    stand.set("containers", {"sql1": "running"})
+    found = doctor(stand.home)
+    assert "not SQL Server" in found["image"].found
+    assert found["ports"].found == "in use by the containers of aglab"
+
+
+# -- limits --------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "answers", "applied", "said"),
+    [
+        ("cpu", {"inspect": "2000000000 0-1|", "exec": "2"}, True, "2 processors by quota, cpuset 0-1, 2 visible"),
+        ("cpu", {"inspect": "0 |", "exec": "4"}, False, "no quota"),
+        ("memory", {"inspect": "2516582400", "exec": "2516582400"}, True, "2,400 MiB in the cgroup"),
+        ("memory", {"inspect": "2516582400", "exec": "max"}, False, "max in the cgroup"),
+        ("blkio", {"exec": "8:0 wbps=1048576"}, True, "8:0"),
+        ("blkio", {"exec": ""}, False, "dropped on the way"),
+        ("log_in_memory", {"exec": "tmpfs /var/opt/mssql-log tmpfs rw 0 0"}, True, "takes O_DIRECT"),
+        ("log_in_memory", {"exec": ""}, False, "no tmpfs"),
+        ("delay", {"logs": "delay: not possible here: this kernel has no netem"}, False, "no netem"),
+        ("rate", {"logs": "qdisc tbf 8001: root rate 100Mbit"}, True, "rate 100Mbit"),
+    ],
+)
+def test_limits_are_read_back(stand, name, answers, applied, said):
+    """In force only if something says so: Docker, the cgroup, the mounts, the service's own words."""
+    from aglab.live.limits import read_back
+
+    project = stand.project(overlays=(name,))
+    stand.set("containers", {"sql1": "running"})
+    stand.set("answers", {key: value for key, value in answers.items() if key != "logs"})
+    stand.logs(**{f"{name}1": answers.get("logs", "")})
+    [limit] = read_back(project)
+    assert (limit.name, limit.applied) == (name, applied)
+    assert said in limit.found
+
+
+def test_a_limit_that_cannot_be_looked_at(stand):
+    """No container, an overlay nobody knows: not in force, with the reason."""
+    from aglab.live.limits import read_back
+
+    cpu, other = read_back(stand.project(overlays=("cpu", "own")))
+    assert not cpu.applied and "not possible here" in cpu.found
+    assert not other.applied and "nothing is known" in other.found

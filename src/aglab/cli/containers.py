@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import typer
@@ -64,6 +64,7 @@ def up(
     """Start three containers and form the group; does only what is missing."""
     from aglab.lab.docker_cluster import containers_home
     from aglab.live.containers import Choices, Containers
+    from aglab.live.limits import read_back
 
     folder = bundle_path("docker")
     known = sorted(path.stem for path in (folder / "overlays").glob("*.yaml"))
@@ -83,14 +84,17 @@ def up(
         project.up(progress)
     if (profile or pace) and not project.is_twin:
         shell.note("--profile and --pace are for a twin; the containers run SQL Server on this machine as it is")
-    show(Attached(project), as_json)
+    found = described(Attached(project))
+    found["limits"] = [asdict(limit) for limit in read_back(project)]
+    show(found, as_json)
     if not as_json:
+        for limit in found["limits"]:
+            shell.say(f"limit {limit['name']}: {'in force' if limit['applied'] else 'NOT in force'}: {limit['found']}")
         shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
 
 
-def show(running: Attached, as_json: bool) -> None:
+def show(found: dict[str, Any], as_json: bool) -> None:
     """Nodes, roles, connection strings."""
-    found = described(running)
     if as_json:
         shell.print_json(found)
         return

@@ -141,7 +141,7 @@ def status(mode: shell.Mode = None, as_json: shell.Json = False) -> int:
             shell.say("No nodes are up; aglab up starts three.")
         return 0
     if isinstance(running, containers.Attached):
-        containers.show(running, as_json)
+        containers.show(containers.described(running), as_json)
         return 0
     found = _described(running)
     roles = _roles_now(running)

@@ -62,7 +62,7 @@ _CAUSES: tuple[tuple[str, type[AglabError], str, str], ...] = (
         r"Pool overlaps with other one|invalid pool request",
         MissingError,
         "the replicas' network overlaps with one that Docker already has",
-        "choose another with AGLAB_SUBNET=172.31.78 (its first three numbers)",
+        "choose another with AGLAB_SUBNET=10.177.78 (its first three numbers)",
     ),
     (r"no space left on device", MissingError, "Docker's disk is full", "docker system df shows what uses it; free some space"),
     (
@@ -104,14 +104,15 @@ _CAUSES: tuple[tuple[str, type[AglabError], str, str], ...] = (
     (r"startup option \S+ is not known", UsageError, "a startup option is not known", "use for example -k750 or -T1222"),
 )
 
+LINE_MAX = 240  # of a quoted line
 _NOISE = re.compile(r"informational message|^\s*$|Starting up database|^\s*Container \S+\s+\w+$|DEPRECATED")
 _TROUBLE = re.compile(r"Error: \d+|fail|unable|cannot|could not|denied|refus|sqlservr|prepare:|init:|Msg \d+", re.IGNORECASE)
 
 
-def telling_lines(text: str, most: int = 4) -> list[str]:
-    """The last lines of a log that speak of trouble; the last lines of any kind where none does."""
-    lines = [line.strip() for line in text.splitlines() if not _NOISE.search(line)]
-    return ([line for line in lines if _TROUBLE.search(line)] or lines)[-most:]
+def telling_lines(text: str, most: int = 4, any_line: bool = True) -> list[str]:
+    """The last lines of a log that speak of trouble, shortened; the last of any kind where none does, if ``any_line``."""
+    lines = [line.strip()[:LINE_MAX] for line in text.splitlines() if not _NOISE.search(line)]
+    return ([line for line in lines if _TROUBLE.search(line)] or (lines if any_line else []))[-most:]
 
 
 def explain(said: str, where: str = "", logs: Sequence[str] = ()) -> AglabError:

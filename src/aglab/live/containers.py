@@ -207,9 +207,11 @@ class Containers:
                 progress(3 + int(step[0]) * 7 / (_STEPS + 1), 10, step.partition(" ")[2])
 
         if self.docker.follow(self.compose("run", "--rm", "--no-deps", "--no-TTY", "init"), heard):
-            logs = [line for node in NODES for line in telling_lines(self.logs(node), 1)]
+            logs = [f"{node}: {line}" for node in NODES for line in telling_lines(self.logs(node), 1, any_line=False)]
+            quoted = f" [{' | '.join(logs)}]" if logs else ""
+            words = " ".join(telling_lines("\n".join(said), 3)) or "no message"
             raise AglabError(
-                f"forming the group: {' '.join(telling_lines(chr(10).join(said), 2)) or 'no message'} [{' | '.join(logs)}]",
+                f"forming the group: {words}{quoted}",
                 "aglab up tries again and does only what is missing",
             )
 
@@ -298,7 +300,7 @@ class Containers:
 
     def heal(self, node: str) -> None:
         """Put a node back on the replicas' network, under its address and name."""
-        address = f"{self.choices.subnet or '172.31.77'}.{11 + NODES.index(node)}"
+        address = f"{self.choices.subnet or '10.177.77'}.{11 + NODES.index(node)}"
         words = ["network", "connect", "--ip", address, "--alias", f"{node}-ag", "--alias", node]
         self.docker.ask(*words, f"{self.choices.project}_ag", self.container(node), where=f"heal {node}")
 

@@ -1,6 +1,7 @@
 """What this machine can run, and what to do where it cannot.
 
-Looks, and changes nothing: Python, driver, loopback ports, memory, disk, where the learner's files lie, Docker.
+Looks, and changes nothing: Python, driver, loopback ports, memory, disk, where the learner's files lie; Docker in
+:mod:`aglab.live.doctor_docker`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import platform
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +24,6 @@ import psutil
 from aglab.core.units import GIB
 
 TWIN_MEMORY_GIB = 1.0
-DOCKER_MEMORY_GIB = 8.0
 DISK_GIB = 1.0
 
 
@@ -52,9 +51,16 @@ def examine(seat: bool = False) -> dict[str, Any]:
     dict
         ``findings`` (list of dicts), ``modes`` {mode: bool}.
     """
-    findings = list(_twin()) + ([] if seat else list(_docker()))
-    twin = all(finding.ok for finding in findings if finding.modes == "twin")
-    return {"findings": [asdict(finding) for finding in findings], "modes": {"twin": twin, "docker": False, "remote": False}}
+    findings = list(_twin())
+    if not seat:
+        from aglab.live.doctor_docker import findings as of_docker
+
+        findings += of_docker()
+    modes = {mode: all(finding.ok for finding in findings if finding.modes == mode) for mode in ("twin", "docker")}
+    return {
+        "findings": [asdict(finding) for finding in findings],
+        "modes": {**modes, "docker": not seat and modes["docker"], "remote": False},
+    }
 
 
 def _twin() -> Iterator[Finding]:
@@ -98,37 +104,4 @@ def _writable(what: str, folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free / GIB
     return Finding(
         what, free >= DISK_GIB, f"{folder}, {free:.1f} GiB free", remedy=f"free some space: {DISK_GIB:g} GiB are needed"
-    )
-
-
-def _docker() -> Iterator[Finding]:
-    client = shutil.which("docker")
-    if client is None:
-        yield Finding(
-            "Docker client", False, "not found", "docker", "install Docker Engine or Docker Desktop; the twin needs none"
-        )
-        return
-    try:
-        answer = subprocess.run(
-            [client, "info", "--format", "{{.ServerVersion}} {{.Architecture}}"],
-            capture_output=True,
-            text=True,
-            timeout=15,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        yield Finding("Docker Engine", False, str(error), "docker", "start Docker")
-        return
-    if answer.returncode:
-        words = (answer.stderr.strip().splitlines() or ["no answer"])[0]
-        yield Finding("Docker Engine", False, words, "docker", "start Docker; the twin needs none")
-        return
-    yield Finding("Docker Engine", True, answer.stdout.strip(), "docker")
-    memory = psutil.virtual_memory().total / GIB
-    yield Finding(
-        "memory for three servers",
-        memory >= DOCKER_MEMORY_GIB,
-        f"{memory:.1f} GiB",
-        "docker",
-        f"{DOCKER_MEMORY_GIB:g} GiB are needed",
     )

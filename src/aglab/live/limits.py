@@ -1,0 +1,102 @@
+"""Limited hardware, looked at after the start: which limits are in force, and which are not possible on this machine.
+
+An overlay says what should be; this module reads back what is, from Docker, from the container's cgroup or from its mounts. A
+limit that the engine took without a word and dropped is found this way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aglab.core.errors import AglabError
+from aglab.live.causes import telling_lines
+from aglab.live.containers import Containers
+
+NODE = "sql1"  # every overlay limits all nodes alike
+WRITE_PROBE = "dd if=/dev/zero of={0}/aglab-probe bs=64k count=16 oflag=direct 2>&1; e=$?; rm -f {0}/aglab-probe; exit $e"
+LOG_FOLDER = "/var/opt/mssql-log"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit: its overlay, whether it is in force, and what was read back."""
+
+    name: str
+    applied: bool
+    found: str
+
+
+def read_back(project: Containers) -> list[Limit]:
+    """Every limit that was asked for, as it is now; those of the network are set here."""
+    limits = []
+    for name in project.choices.overlays:
+        look = _LOOKS.get(name)
+        try:
+            limits.append(look(project) if look else Limit(name, False, "nothing is known about reading it back"))
+        except AglabError as error:
+            limits.append(Limit(name, False, f"not possible here: {error}"))
+    return limits
+
+
+def _inspect(project: Containers, template: str) -> str:
+    return project.docker.ask("inspect", "--format", template, project.container(NODE), where=f"looking at {NODE}").strip()
+
+
+def _inside(project: Containers, command: str) -> str:
+    words = ["exec", "--user", "0", project.container(NODE), "/bin/sh", "-c", command]
+    return project.docker.ask(*words, where=f"looking into {NODE}").strip()
+
+
+def _cpu(project: Containers) -> Limit:
+    nano, cpus = _inspect(project, "{{.HostConfig.NanoCpus}} {{.HostConfig.CpusetCpus}}|").rstrip("|").split(" ", 1)
+    quota = int(nano) / 1e9
+    visible = _inside(project, "nproc")
+    found = f"{quota:g} processors by quota" if quota else "no quota"
+    return Limit("cpu", bool(quota or cpus), f"{found}, cpuset {cpus or 'all'}, {visible} visible inside")
+
+
+def _memory(project: Containers) -> Limit:
+    asked = int(_inspect(project, "{{.HostConfig.Memory}}"))
+    held = _inside(project, "cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null | head -1")
+    return Limit("memory", held == str(asked), f"{asked / 2**20:,.0f} MiB asked for, {_mib(held)} in the cgroup")
+
+
+def _mib(text: str) -> str:
+    return f"{int(text) / 2**20:,.0f} MiB" if text.isdigit() else text or "nothing"
+
+
+def _blkio(project: Containers) -> Limit:
+    files = "/sys/fs/cgroup/io.max /sys/fs/cgroup/blkio/blkio.throttle.write_bps_device"
+    held = _inside(project, f"cat {files} 2>/dev/null; true")
+    return Limit("blkio", bool(re.search(r"\d+:\d+ .*\d", held)), held or "the kernel holds no limit: it was dropped on the way")
+
+
+def _queue(name: str, word: str) -> Callable[[Containers], Limit]:
+    def look(project: Containers) -> Limit:
+        services = [f"{name}{number}" for number in (1, 2, 3)]  # beside the nodes; each sets its limit and ends
+        project.docker.ask(*project.compose("up", "--no-deps", *services), timeout_s=180.0, where=f"limit {name}")
+        log = project.logs(f"{name}1")
+        line = next((one for one in log.splitlines() if f"qdisc {word}" in one), "")
+        return Limit(name, bool(line), line.strip() or " ".join(telling_lines(log, 1)) or "its service said nothing")
+
+    return look
+
+
+def _log_in_memory(project: Containers) -> Limit:
+    mounted = _inside(project, f"grep ' {LOG_FOLDER} ' /proc/mounts || true")
+    if not mounted.startswith("tmpfs"):
+        return Limit("log_in_memory", False, f"{LOG_FOLDER} is no tmpfs")
+    _inside(project, WRITE_PROBE.format(LOG_FOLDER))  # raises where tmpfs refuses O_DIRECT
+    return Limit("log_in_memory", True, f"{LOG_FOLDER} is a tmpfs and takes O_DIRECT")
+
+
+_LOOKS: dict[str, Callable[[Containers], Limit]] = {
+    "cpu": _cpu,
+    "memory": _memory,
+    "blkio": _blkio,
+    "delay": _queue("delay", "netem"),
+    "rate": _queue("rate", "tbf"),
+    "log_in_memory": _log_in_memory,
+}

@@ -1,0 +1,161 @@
+"""``aglab up --mode docker`` and the verbs of Cluster on containers: load, restarts, faults; then three notebooks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import IMAGE, ROOT
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+# notebook, nodes without a group, pace of the servers' clock
+NOTEBOOKS = [("16_checkpoint_throttle", True, "240x")]
+NBVAL = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=240", "-p", "no:cacheprovider", "-q"]
+CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
+JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
+
+
+def until(condition, what, most_s=60.0):
+    """Wait for something observable."""
+    deadline = time.monotonic() + most_s
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {most_s:g} s: {what}"
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def up(engine):
+    """aglab up, CLUSTER_TYPE EXTERNAL; aglab down at the end leaves nothing."""
+    said = engine.aglab("up", "--mode", "docker", "--cluster-type", "EXTERNAL", "--port-base", "24331", "--json")
+    yield json.loads(said.stdout)
+    assert json.loads(engine.aglab("down", "--mode", "docker", "--delete-data", "--json").stdout)["data_deleted"]
+    assert engine.left() == []
+
+
+@pytest.fixture
+def cluster(engine, up, monkeypatch):
+    """A DockerCluster in this process."""
+    for name in ("AGLAB_HOME", "AGLAB_TIER", "ACCEPT_EULA", "AGLAB_PROJECT"):
+        monkeypatch.setenv(name, engine.environment[name])
+    from aglab.lab import cluster as open_cluster
+
+    with open_cluster("docker") as made:
+        yield made
+
+
+def connected(cluster, node):
+    return cluster.sql(CONNECTED.format(node), "sql1").value == "CONNECTED"
+
+
+def test_up_says_where_the_nodes_are(engine, up):
+    """Roles, ports, connection strings; status says the same; a second up changes nothing."""
+    assert [(node["name"], node["role"]) for node in up["nodes"]] == [
+        ("sql1", "PRIMARY"),
+        ("sql2", "SECONDARY"),
+        ("sql3", "SECONDARY"),
+    ]
+    assert engine.status()["nodes"] == up["nodes"]
+    again = engine.aglab("up", "--mode", "docker", "--cluster-type", "EXTERNAL", "--port-base", "24331", "--json")
+    assert json.loads(again.stdout)["nodes"] == up["nodes"]
+
+
+def test_what_a_twin_in_containers_is_called(cluster):
+    """SIMULATED, in label and version."""
+    assert cluster.label.startswith("SIMULATED, profile ")
+    assert "aglab twin" in cluster.server
+
+
+def test_load_is_hammerdbs_and_is_sampled(cluster):
+    """Users work through the hammerdb service; the counters of two nodes come back as a Run; then the users are gone."""
+    run = cluster.run_load(20, users=20, nodes=["sql1", "sql2"])
+    assert run.series("Transactions/sec", "sql1").mean() > 0
+    assert run.series("Log Bytes Received/sec", "sql2").mean() > 0
+    assert run.label.startswith("SIMULATED")
+    count = """SELECT cntr_value FROM sys.dm_os_performance_counters
+        WHERE counter_name = N'Transactions/sec' AND instance_name = N'OLTP'"""
+    before = cluster.sql(count, "sql1").value
+    cluster.wait(10)
+    assert cluster.sql(count, "sql1").value - before < 100
+
+
+def test_restart_with_startup_options(cluster):
+    """The option is in force and read back; the node is a secondary again; an unknown one is refused in the node's words."""
+    from aglab.core.errors import AglabError
+
+    cluster.restart("sql3", ["-T1222"])
+    assert not cluster.sql("DBCC TRACESTATUS(1222) WITH NO_INFOMSGS", "sql3").table.empty
+    with pytest.raises(AglabError, match=r"sql3.*startup option '-q' is not known"):
+        cluster.restart("sql3", ["-q"])
+    cluster.restart("sql3")
+    until(lambda: connected(cluster, "sql3"), "sql3 is connected")
+
+
+def test_docker_kill_is_a_crash(cluster):
+    """The primary loses the replica, commits go on, the node catches up when it is started."""
+    cluster.sql("IF OBJECT_ID('OLTP.dbo.round') IS NULL CREATE TABLE OLTP.dbo.round (id int NOT NULL PRIMARY KEY)", "sql1")
+    cluster.fault("crash", node="sql2")
+    until(lambda: not connected(cluster, "sql2"), "sql2 is disconnected")
+    cluster.sql("INSERT OLTP.dbo.round VALUES (1)", "sql1")
+    cluster.fault("start", node="sql2")
+    until(lambda: connected(cluster, "sql2"), "sql2 is back")
+    until(lambda: cluster.sql("SELECT COUNT(*) FROM OLTP.dbo.round", "sql2").value == 1, "sql2 has the row")
+
+
+def test_network_disconnect_is_a_cut(cluster):
+    """Cut off on the replicas' network, the node still answers its clients, stale; healed, it catches up."""
+    cluster.fault("cut", node="sql3")
+    until(lambda: not connected(cluster, "sql3"), "the session of sql3 has timed out")
+    before = cluster.sql("SELECT COUNT(*) FROM OLTP.dbo.round", "sql3").value
+    cluster.sql("INSERT OLTP.dbo.round VALUES (2)", "sql1")
+    assert cluster.sql("SELECT COUNT(*) FROM OLTP.dbo.round", "sql3").value == before
+    cluster.fault("heal", node="sql3")
+    until(lambda: connected(cluster, "sql3"), "sql3 is back")
+    until(lambda: cluster.sql("SELECT COUNT(*) FROM OLTP.dbo.round", "sql3").value == before + 1, "sql3 has caught up")
+
+
+def test_a_frozen_node_is_missed_like_one_that_is_cut(cluster):
+    """docker pause: the session times out; after unpause it stands again."""
+    cluster.fault("freeze", node="sql2")
+    until(lambda: not connected(cluster, "sql2"), "the session of sql2 has timed out")
+    cluster.fault("thaw", node="sql2")
+    until(lambda: connected(cluster, "sql2"), "sql2 is back")
+
+
+def test_what_containers_cannot_do(cluster):
+    """A recorded reason, not a silence."""
+    from aglab.lab import StepNotPossible
+
+    for step in (
+        lambda: cluster.time("60x"),
+        lambda: cluster.snapshot("x"),
+        lambda: cluster.restore("x"),
+        lambda: cluster.fault("delay", rtt_us=1),
+    ):
+        with pytest.raises(StepNotPossible, match="is not possible in mode docker"):
+            step()
+
+
+@pytest.mark.parametrize(("name", "bare", "pace"), NOTEBOOKS)
+def test_notebook(engine, name, bare, pace):
+    """The notebook as it stands, its assertions on the containers; started and removed for it alone."""
+    words = ["up", "--mode", "docker", "--port-base", "24331", *(["--bare"] if bare else [])]
+    engine.aglab(*words, AGLAB_TWIN_PACE=pace)
+    try:
+        done = subprocess.run(
+            [*NBVAL, str(ROOT / "notebooks" / f"{name}.ipynb")],
+            env={**engine.environment, "AGLAB_MODE": "docker"},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=580,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-4000:]
+    finally:
+        engine.aglab("down", "--mode", "docker", "--delete-data")
+    assert engine.left() == []
+    assert IMAGE in engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").stdout
