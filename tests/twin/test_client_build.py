@@ -322,3 +322,68 @@ def test_three_automatic_targets_on_an_emulated_windows_cluster(bare):
     assert bare.value("SELECT COUNT(*) FROM dbo.f", node=taker, database="Shop") == 2
     bare.sql("EXEC twin.start @node = 'sql1'; EXEC twin.advance @seconds = 60", node=taker)
     assert bare.value(role) == "SECONDARY"
+
+
+def test_an_old_primary_is_thrown_out_and_comes_back_as_a_new_secondary(bare):
+    """CLUSTER_TYPE = NONE: forced failover, REMOVE REPLICA, then OFFLINE, DROP and a seeding of its own for the old primary."""
+    build(bare, database="Shop")
+    bare.sql("WAITFOR DELAY '00:00:01'")
+    bare.sql("ALTER AVAILABILITY GROUP ag1 FORCE_FAILOVER_ALLOW_DATA_LOSS", node="sql2")
+    bare.sql("ALTER AVAILABILITY GROUP ag1 REMOVE REPLICA ON N'sql1'", node="sql2")
+    bare.sql("ALTER DATABASE Shop SET HADR RESUME", node="sql3")
+    bare.sql("INSERT INTO dbo.f VALUES (2)", node="sql2", database="Shop")
+    bare.sql("INSERT INTO dbo.f VALUES (99)", database="Shop")  # nobody keeps the old primary from this
+    bare.sql("ALTER AVAILABILITY GROUP ag1 OFFLINE; DROP AVAILABILITY GROUP ag1")
+    bare.sql("DROP DATABASE Shop")
+    replica = create(nodes=("sql1",)).split("REPLICA ON ")[1]
+    bare.sql(f"ALTER AVAILABILITY GROUP ag1 ADD REPLICA ON {replica}", node="sql2")
+    bare.sql(join())
+    bare.sql("WAITFOR DELAY '00:00:05'")
+    assert named(bare, STATES, "sql2") == ALL_IN_STEP
+    assert [row["id"] for row in bare.rows("SELECT id FROM dbo.f ORDER BY id", database="Shop")] == [1, 2]
+    assert "already contains an availability replica" in refused(
+        bare, f"ALTER AVAILABILITY GROUP ag1 ADD REPLICA ON {replica}", "sql2"
+    )
+
+
+def test_a_copy_leaves_and_a_dropped_group_leaves_copies_restoring(bare):
+    """SET HADR OFF, REMOVE DATABASE and DROP leave secondaries RESTORING and the primary's database online."""
+    build(bare, database="Shop")
+    bare.sql("WAITFOR DELAY '00:00:01'")
+    state = "SELECT state_desc FROM sys.databases WHERE name = N'Shop'"
+    bare.sql("ALTER DATABASE Shop SET HADR OFF", node="sql2")
+    assert bare.value(state, "sql2") == "RESTORING"
+    bare.sql("INSERT INTO dbo.f VALUES (2)", database="Shop")
+    bare.sql("BACKUP LOG Shop TO DISK = N'NUL'")
+    bare.sql("ALTER DATABASE Shop SET HADR AVAILABILITY GROUP = ag1; WAITFOR DELAY '00:00:01'", node="sql2")
+    assert bare.value("SELECT COUNT(*) FROM dbo.f", "sql2", "Shop") == 2 and named(bare, STATES) == ALL_IN_STEP
+    bare.sql("DROP AVAILABILITY GROUP ag1", node="sql3")
+    assert bare.value(state, "sql3") == "RESTORING"
+    with pytest.raises(Exception, match=r"(?i)restor"):
+        bare.connect("sql3", "Shop")
+    bare.sql("DROP AVAILABILITY GROUP ag1")
+    assert bare.value(state) == "ONLINE" and not bare.rows("SELECT name FROM sys.availability_groups")
+    bare.sql("INSERT INTO dbo.f VALUES (3)", database="Shop")
+    assert bare.value("SELECT COUNT(*) FROM dbo.f", database="Shop") == 3
+
+
+def test_the_health_session_keeps_role_changes_while_it_runs(bare):
+    """AlwaysOn_health: started by T-SQL, read from its file, started with the instance when told so."""
+    read = (
+        "SELECT object_name AS o, event_data AS d FROM sys.fn_xe_file_target_read_file(N'AlwaysOn_health*.xel', NULL, NULL, NULL)"
+    )
+    bare.sql(create(databases="Shop"))
+    assert not bare.rows(read)
+    bare.sql("DROP AVAILABILITY GROUP ag1")
+    bare.sql("ALTER EVENT SESSION AlwaysOn_health ON SERVER STATE = START")
+    bare.sql("ALTER EVENT SESSION AlwaysOn_health ON SERVER WITH (STARTUP_STATE = ON)")
+    bare.sql(create(databases="Shop"))
+    rows = bare.rows(read)
+    assert {row["o"] for row in rows} == {"availability_replica_state_change"}
+    assert 'name="current_state"><value>PRIMARY_NORMAL' in rows[-1]["d"]
+    bare.sql("EXEC twin.restart_node @node = 'sql1'", node="sql2")
+    assert bare.value("SELECT startup_state FROM sys.server_event_sessions WHERE name = N'AlwaysOn_health'")
+    assert len(bare.rows(read)) > len(rows)
+    assert not bare.rows(read.replace("AlwaysOn_health", "other"))
+    assert "Cannot alter the event session 'nosuch'" in refused(bare, "ALTER EVENT SESSION nosuch ON SERVER STATE = START")
+    assert "ADD or DROP" in refused(bare, "ALTER EVENT SESSION AlwaysOn_health ON SERVER ADD EVENT sqlserver.x")

@@ -26,6 +26,7 @@ from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
+from aglab.twin.health_session import HealthSession
 from aglab.twin.page_writes import PageWrites
 from aglab.twin.requests import Requests
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
 
 ONLINE, RECOVERING = 0, 2  # state of sys.databases
-HEALTH_EVENTS_MAX = 1000
 RESTORING = STATE_CODE[ag.DatabaseState.RESTORING]
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 
@@ -67,7 +67,7 @@ class Node(Requests):
         self.trust = Trust()
         self.hadr_enabled = True
         self.hadr_at_next_start = True  # mssql-conf set hadr.hadrenabled: in force from the next start
-        self.health_events: list[dict[str, Any]] = []  # of the AlwaysOn_health session
+        self.health = HealthSession()
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -121,6 +121,7 @@ class Node(Requests):
         """The instance starts: pending configurations come into use, startup options take effect, the errorlog begins."""
         self.started_s = self.cluster.clock.now_s
         self.hadr_enabled = self.hadr_at_next_start
+        self.health.running = self.health.startup
         for option in self.instance.configurations.values():
             option.value_in_use = 16 if option.name == "min server memory (MB)" and option.value < 16 else option.value
         self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
@@ -158,8 +159,7 @@ class Node(Requests):
 
     def note_event(self, name: str, fields: dict[str, object], at_s: float) -> None:
         """An event of the AlwaysOn_health session."""
-        self.health_events.append({"name": name, "at_s": at_s, "fields": {key: str(value) for key, value in fields.items()}})
-        del self.health_events[:-HEALTH_EVENTS_MAX]
+        self.health.note(name, fields, at_s)
 
     def restart(self, startup_options: list[str] | None = None, caller: Session | None = None) -> None:
         """Stop and start the instance; every client but the caller is dropped now, the caller after its answer.

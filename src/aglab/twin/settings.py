@@ -15,7 +15,7 @@ from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
-from aglab.twin import group_statements, logins, security_statements
+from aglab.twin import group_statements, health_session, logins, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
 
@@ -201,6 +201,7 @@ _COMMANDS = {
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
     **logins.COMMANDS,
+    **health_session.COMMANDS,
     "ALTER DATABASE SET SINGLE_USER": single_user,
     "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
-from aglab.twin import deadlocks, views_endpoints
+from aglab.twin import deadlocks, health_session, views_endpoints
 from aglab.twin.clock import EPOCH
 
 if TYPE_CHECKING:
@@ -209,6 +209,7 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.dm_os_waiting_tasks": waiting_tasks,
     "sys.dm_db_log_stats": log_stats,
     **views_endpoints.VIEWS,
+    **health_session.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
     "sys.resource_governor_resource_pools": resource_pools,

@@ -131,5 +131,15 @@ define(
     type tinyint!, type_desc nvarchar(60), state tinyint, state_desc nvarchar(60), is_admin_endpoint bit!, port int!,
     is_dynamic_port bit!, ip_address nvarchar(45)"""
 )
+define(
+    """sys.server_event_sessions: event_session_id int!, name sysname!, event_retention_mode nchar(1), event_retention_mode_desc
+    sysname, max_dispatch_latency int, max_memory int, max_event_size int, memory_partition_mode nchar(1),
+    memory_partition_mode_desc sysname, track_causality bit, startup_state bit"""
+)
+define(
+    """sys.fn_xe_file_target_read_file(nvarchar(260), nvarchar(260), nvarchar(260), bigint): module_guid uniqueidentifier,
+    package_guid uniqueidentifier, object_name nvarchar(256)!, event_data nvarchar(max)!, file_name nvarchar(260)!, file_offset bigint!,
+    timestamp_utc datetime2(7)!"""
+)
 define("sys.fn_hadr_is_primary_replica(sysname): value bit")
 define("sys.fn_hadr_backup_is_preferred_replica(sysname): value bit")

@@ -1,0 +1,116 @@
+"""The Extended Events session AlwaysOn_health: started or not, started with the instance or not, and the events in its file.
+
+Of its events the twin raises ``availability_replica_state_change``; the others of the session (lease, automatic failover
+validation, errors) are not raised. Sources: "Extended Events for availability groups", sys.fn_xe_file_target_read_file, ALTER
+EVENT SESSION (SQL Server documentation). Every instance has the session; it is stopped until somebody starts it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+from aglab.tsql import Command, Session
+from aglab.tsql.messages import not_implemented
+from aglab.twin.clauses import Clauses
+from aglab.twin.clock import EPOCH
+from aglab.twin.security_messages import refusal
+from aglab.twin.security_statements import clauses_of
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+NAME = "AlwaysOn_health"
+FILE = "/var/opt/mssql/log/AlwaysOn_health_0_133806240000000000.xel"
+EVENTS_MAX = 1000
+Row = dict[str, Any]
+
+
+@dataclass
+class HealthSession:
+    """State of the session on one instance; an event is its name, its time and its fields."""
+
+    running: bool = False
+    startup: bool = False
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def note(self, name: str, fields: dict[str, object], at_s: float) -> None:
+        """Keep an event, the newest :data:`EVENTS_MAX`, while the session runs."""
+        if self.running:
+            self.events.append({"name": name, "at_s": at_s, "fields": {key: str(value) for key, value in fields.items()}})
+            del self.events[:-EVENTS_MAX]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the state file."""
+        return asdict(self)
+
+
+def alter_event_session(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER EVENT SESSION AlwaysOn_health ON SERVER WITH (STARTUP_STATE = ON | OFF) | STATE = START | STOP"""
+    reader = clauses_of(command)
+    name = reader.name()
+    reader.expect("ON", "SERVER")
+    if name.lower() != NAME.lower():
+        raise refusal(15151, "alter", "event session", name)
+    while not (reader.token is None or reader.at(";")):
+        if reader.accept("WITH"):
+            said = reader.options({"STARTUP_STATE": Clauses.switch}, "ALTER EVENT SESSION")
+            node.health.startup = said["STARTUP_STATE"]
+        elif reader.accept("STATE", "="):
+            node.health.running = reader.choice("START", "STOP") == "START"
+        else:
+            raise not_implemented("ALTER EVENT SESSION ... ADD or DROP")
+    reader.end()
+    node.cluster.dirty = True
+    yield from ()
+
+
+def event_sessions(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.server_event_sessions"""
+    for number, (name, startup) in enumerate(((NAME, node.health.startup), ("system_health", True)), start=65536):
+        yield {
+            "event_session_id": number,
+            "name": name,
+            "event_retention_mode": "S",
+            "event_retention_mode_desc": "ALLOW_SINGLE_EVENT_LOSS",
+            "max_dispatch_latency": 30,
+            "max_memory": 4096,
+            "max_event_size": 0,
+            "memory_partition_mode": "N",
+            "memory_partition_mode_desc": "NONE",
+            "track_causality": False,
+            "startup_state": startup,
+        }
+
+
+def read_file(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.fn_xe_file_target_read_file(path, ...): the events of AlwaysOn_health, oldest first"""
+    pattern = str(arguments[0] or "") if arguments else ""
+    if not fnmatch(FILE.rsplit("/", 1)[-1].lower(), pattern.rsplit("/", 1)[-1].lower()):
+        return
+    for number, event in enumerate(node.health.events):
+        at = EPOCH + dt.timedelta(seconds=event["at_s"])
+        yield {
+            "object_name": event["name"],
+            "event_data": _xml(event, at),
+            "file_name": FILE,
+            "file_offset": number,
+            "timestamp_utc": at,
+        }
+
+
+def _xml(event: dict[str, Any], at: dt.datetime) -> str:
+    data = "".join(f"<data name={quoteattr(key)}><value>{escape(value)}</value></data>" for key, value in event["fields"].items())
+    stamp = at.isoformat(timespec="milliseconds")
+    return f'<event name={quoteattr(event["name"])} package="sqlserver" timestamp="{stamp}Z">{data}</event>'
+
+
+COMMANDS = {"ALTER EVENT SESSION": alter_event_session}
+VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
+    "sys.server_event_sessions": event_sessions,
+    "sys.fn_xe_file_target_read_file": read_file,
+}
