@@ -23,12 +23,12 @@ def all_pages() -> list[Path]:
 
 
 def test_pages_open_in_silence_with_their_figures(open_page: Any) -> None:
-    """No page logs an error, fails to load a file or asks another host; each figure is drawn with lines or markers."""
+    """No page logs an error, fails to load a file or asks another host; each figure is drawn with lines, markers or bars."""
     for path in all_pages():
         watched = open_page(path)
         empty = watched.page.evaluate(
             """() => [...document.querySelectorAll('.aglab-plot')].filter((plot) => plot.offsetParent !== null
-                 && !plot.querySelector('.scatterlayer .trace path')).length"""
+                 && !plot.querySelector('.scatterlayer .trace path, .barlayer .trace path')).length"""
         )
         assert empty == 0, path.name
         assert watched.problems == [], path.name
