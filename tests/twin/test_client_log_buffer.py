@@ -1,7 +1,7 @@
 """Persistent log buffer, delayed durability, hybrid buffer pool, single-user mode: what clients see and what the engine does."""
 
 import pytest
-from twin_client import Link, fails
+from twin_client import Link, fails, until
 
 from aglab.twin import spawn_child
 
@@ -39,11 +39,11 @@ def refused(link, statement, says):
         connection.close()
 
 
-def commit_ms(link):
+def commit_ms(link, node="sql1"):
     """WRITELOG for each commit of 20 s of load."""
-    before = link.rows(WRITELOG)[0]
-    link.sql("EXEC twin.run_workload @seconds = 20")
-    after = link.rows(WRITELOG)[0]
+    before = link.rows(WRITELOG, node)[0]
+    link.sql("EXEC twin.run_workload @seconds = 20", node)
+    after = link.rows(WRITELOG, node)[0]
     return (after["ms"] - before["ms"]) / max(1, after["n"] - before["n"])
 
 
@@ -140,6 +140,26 @@ def test_hybrid_buffer_pool_is_configured_now_and_in_force_after_a_restart(pmem)
     refused(pmem, "ALTER SERVER CONFIGURATION SET SOFTNUMA OFF", "does not implement")
 
 
+def test_a_database_whose_buffer_is_gone_waits_for_it(pmem):
+    """On a machine without the volume it is RECOVERY PENDING and nobody gets in; back on the first it is online and quick."""
+    pmem.sql(ADD)
+    quick = commit_ms(pmem)
+    pmem.sql("EXEC twin.set_profile @profile = 'hpe-dl380-gen9-ssd'")
+    state = "SELECT state_desc FROM sys.databases WHERE name = N'OLTP'"
+    assert pmem.value(state) == "RECOVERY_PENDING"
+    with pytest.raises(Exception, match="cannot be opened due to inaccessible files"):
+        pmem.sql("USE OLTP")
+    with pytest.raises(Exception, match=r"Login failed|Cannot open database"):
+        pmem.connect(database="OLTP")
+    assert pmem.rows("EXEC sys.sp_readerrorlog 0, 1, N'tail.ldf', N'operating system error'")
+    transactions = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Batch Requests/sec'"
+    before = pmem.value(transactions)
+    pmem.sql("EXEC twin.run_workload @seconds = 10")
+    assert pmem.value(transactions) - before < 10
+    pmem.sql("EXEC twin.set_profile @profile = 'hpe-dl380-gen9-nvdimm'")
+    assert pmem.value(state) == "ONLINE" and commit_ms(pmem) == pytest.approx(quick, rel=0.2)
+
+
 def test_on_a_primary_of_a_group_only_secondaries_use_it(tmp_path):
     """The file is made on every replica with a warning; the primary's WRITELOG stays; a secondary hardens sooner."""
     with spawn_child(tmp_path / "s", profile="hpe-dl380-gen9-nvdimm") as twin:
@@ -157,3 +177,7 @@ def test_on_a_primary_of_a_group_only_secondaries_use_it(tmp_path):
         link.sql("WAITFOR DELAY '00:01:00'")
         assert commit_ms(link) == pytest.approx(slow, rel=0.25)
         assert link.value(delay) < before
+        link.sql("EXEC sp_set_session_context N'external_cluster', N'yes'; ALTER AVAILABILITY GROUP ag1 FAILOVER", "sql2")
+        until(lambda: link.rows("SELECT 1 AS one FROM sys.databases WHERE name = 'OLTP' AND state_desc = 'ONLINE'", "sql2"))
+        link.sql("WAITFOR DELAY '00:01:00'", "sql2")
+        assert commit_ms(link, "sql2") == pytest.approx(slow, rel=0.25), "the new primary waits for its log volume too"

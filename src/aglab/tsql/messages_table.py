@@ -198,6 +198,12 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     924: (14, 1, "Database '{0}' is already open and can only have one user at a time."),
     927: (14, 2, "Database '{0}' cannot be opened. It is in the middle of a restore."),
     942: (14, 4, "Database '{0}' cannot be opened because it is offline."),
+    945: (
+        14,
+        2,
+        "Database '{0}' cannot be opened due to inaccessible files or insufficient memory or disk space. See the SQL Server "
+        "errorlog for details.",
+    ),
     976: (
         14,
         1,

@@ -3,8 +3,8 @@
 A machine whose profile has persistent memory shows it as one volume formatted for direct access, mounted at :data:`DAX_MOUNT`
 (where "Configure persistent memory for SQL Server on Linux" mounts it). A log buffer there reaches the engine as the time of a
 copy to memory; on the primary of an availability group it does not, as "Add persistent log buffer to a database" says:
-secondaries only. Hybrid buffer pool is kept and shown, and has no mechanism in the engine. Left out: RECOVERY PENDING when the
-volume is gone.
+secondaries only. A stand-alone database whose log buffer is gone when the instance starts is RECOVERY PENDING until it is back;
+in a group that is left out. Hybrid buffer pool is kept and shown, and has no mechanism in the engine.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import Change, Command, Session
-from aglab.tsql.execute.log_buffer import LOG, buffer_of
+from aglab.tsql.execute.log_buffer import LOG, SINGLE_USER, buffer_of
 from aglab.tsql.messages import error, not_implemented
 
 if TYPE_CHECKING:
+    from aglab.tsql.store.database import Database
     from aglab.twin.cluster import Cluster
     from aglab.twin.node import Node
 
 DAX_MOUNT = "/mnt/dax"
+ONLINE, RECOVERY_PENDING = 0, 3  # sys.databases.state
 _DRIVE = re.compile(r"([A-Za-z]):[\\/]")
 _HYBRID = ["SET", "MEMORY_OPTIMIZED", "HYBRID_BUFFER_POOL", "="]
 
@@ -46,6 +48,23 @@ def tell(cluster: Cluster) -> None:
             copy_us = 0.0  # the machine was changed for one without persistent memory
         if cluster.plant.node_settings.get((node.name, "tail_of_log_us"), 0.0) != copy_us:
             cluster.plant.change(node.name, tail_of_log_us=copy_us)
+
+
+def recover(node: Node) -> None:
+    """The instance starts: a database whose log buffer is not there stays RECOVERY PENDING; with it, it comes online again."""
+    for database in node.instance.databases.values():
+        file = buffer_of(database)
+        if file is None or node.cluster.replicates(database.name) or database.options["state"] not in (ONLINE, RECOVERY_PENDING):
+            continue
+        gone = volume_kind(node, file.physical_name) != "dax"
+        database.options["state"] = RECOVERY_PENDING if gone else ONLINE
+        if gone:
+            text = "FileMgr::StartLogFiles: Operating system error 2(The system cannot find the file specified.) occurred while "
+            text += (
+                f"creating or opening file '{file.physical_name}'. Diagnose and correct the operating system error, and retry "
+            )
+            node.errorlog.write(node, text + "the operation.", "spid9s")
+        access_changed(node, database)
 
 
 def files_changed(node: Node, change: Change) -> None:
@@ -92,10 +111,10 @@ def single_user(node: Node, command: Command, session: Session) -> Iterator[Any]
     yield from ()
 
 
-def access_changed(node: Node, database: str, user_access: int) -> None:
-    """In single-user mode the load's users are shut out."""
-    if database.lower() == node.database_name.lower() and node.name == node.cluster.primary:
-        node.cluster.plant.bar(user_access == 1)
+def access_changed(node: Node, database: Database) -> None:
+    """The load's users are shut out of a database in single-user mode, and of one that is not open."""
+    if database.name.lower() == node.database_name.lower() and node.name == node.cluster.primary:
+        node.cluster.plant.bar(database.options["user_access"] == SINGLE_USER or database.options["state"] == RECOVERY_PENDING)
 
 
 def server_configuration(node: Node, command: Command, session: Session) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from aglab.tsql import Message
 from aglab.tsql.messages import text_of
 from aglab.twin.clients import Client
 from aglab.twin.logins import fits
+from aglab.twin.persistent_memory import RECOVERY_PENDING
 from aglab.twin.security import LoginGate, same_secret
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Requests:
             return
         database = request.database or "master"
         found = self.instance.database(database)
-        if found is None:
+        if found is None or found.options["state"] == RECOVERY_PENDING:
             text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
             connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
             return

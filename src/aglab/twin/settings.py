@@ -17,7 +17,7 @@ from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
 from aglab.twin import group_statements, health_session, logins, security_statements
 from aglab.twin.backups import backup, headers, restore
-from aglab.twin.persistent_memory import access_changed, files_changed, server_configuration, single_user, tell
+from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -103,6 +103,7 @@ def apply_all(node: Node) -> None:
         for option, told in _DATABASE_SETTINGS.items():
             plant.change(node.name, **told(database.options[option]))
     tell(node.cluster)
+    recover(node)
     for name in _CONFIGURATIONS:
         _configure(node, name)
 
@@ -156,7 +157,7 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
         if column in _DATABASE_SETTINGS and database.name == holder.database_name:
             cluster.plant.change(holder.name, **_DATABASE_SETTINGS[column](database.options[column]))
     if column == "user_access" and here is not None:
-        access_changed(node, here.name, here.options[column])
+        access_changed(node, here)
 
 
 def administer(node: Node, command: Command, session: Session) -> Any:

@@ -265,6 +265,8 @@ class ControlMixin(SetMixin, TransactionMixin):
             raise error(911, name, line=line)
         if database.options["state"] == 6:
             raise error(942, database.name, line=line)
+        if database.options["state"] == 3:
+            raise error(945, database.name, line=line)
         if database.options["state"] == 1:
             raise error(927, database.name, line=line)
         self.runtime.host.check_access(database.name, self.session, False)
