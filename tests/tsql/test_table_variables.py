@@ -50,3 +50,21 @@ def test_a_procedure_is_kept_without_its_plans() -> None:
     assert module.text == TAKE and all(statement.plan is None for statement in module.definition.body)
     one.host.instance.databases["oltp"].put(module)
     assert one.run("exec take 2").rows == [(2, "b!"), (102, "added")]
+
+
+def test_a_roll_back_leaves_table_variables_alone() -> None:
+    """ROLLBACK takes back the table's rows and keeps the variable's; a failed statement takes back its own in both."""
+    one = client()
+    text = """declare @kept table (id int not null primary key)
+        begin transaction
+        delete from t where id = 1
+        insert into @kept values (1), (2)
+        save transaction here
+        insert into @kept values (3)
+        rollback transaction here
+        rollback transaction
+        insert into @kept select id from (values (4), (4)) as twice (id)
+        select id from @kept order by id"""
+    result = one.run(text)
+    assert result.errors == [2627] and result.rows == [(1,), (2,), (3,)]
+    assert one.run("select count(*) from t").value == 3

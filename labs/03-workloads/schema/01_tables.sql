@@ -47,7 +47,7 @@ CREATE TABLE dbo.item (
 CREATE TABLE dbo.stock (
     s_w_id int NOT NULL, s_i_id int NOT NULL, s_quantity int NOT NULL, s_ytd int NOT NULL, s_order_cnt int NOT NULL,
     s_data varchar(50) NOT NULL,
-    PRIMARY KEY (s_w_id, s_i_id));
+    CONSTRAINT pk_stock PRIMARY KEY (s_w_id, s_i_id));
 
 CREATE TABLE dbo.order_line (
     ol_w_id int NOT NULL, ol_d_id int NOT NULL, ol_o_id int NOT NULL, ol_number int NOT NULL, ol_i_id int NOT NULL,

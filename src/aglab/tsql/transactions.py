@@ -58,10 +58,15 @@ class Transaction:
         self.entries.append(entry)
         self.log_bytes += entry.log_bytes
 
-    def rollback_to(self, mark: int = 0) -> None:
-        """Undo every change after ``mark``, newest first."""
+    def rollback_to(self, mark: int = 0, statement: bool = True) -> None:
+        """Undo every change after ``mark``, newest first.
+
+        A failed statement takes back what it did to table variables; ROLLBACK (``statement`` false) leaves them alone.
+        """
         while len(self.entries) > mark:
             entry = self.entries.pop()
+            if not statement and entry.table is not None and entry.table.name.startswith("@"):
+                continue
             if entry.undo is not None:
                 entry.undo()
             elif entry.table is not None:

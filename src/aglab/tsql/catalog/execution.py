@@ -271,7 +271,30 @@ def _dm_tran_locks(runtime: Any, database: Database, arguments: tuple[Any, ...])
         )
         entity = resource.object_id if resource.kind == "OBJECT" else 72057594000000000 + resource.object_id
         yield _lock_row(resource.kind, resource.database_id, text, entity, mode, status, spid, "TRANSACTION")
+    yield from _page_locks(runtime)
     _ = uuid
+
+
+def _page_locks(runtime: Any) -> Iterator[dict[str, Any]]:
+    """The intent locks on the pages of locked rows. A page holds as many rows as fit, in the order in which they came."""
+    intent = {"S": "IS", "U": "IU", "X": "IX"}
+    databases = {database.id: database for database in runtime.instance.databases.values()}
+    tables: dict[tuple[int, int], int] = {}  # (database, object) -> rows on a page
+    seen: set[tuple[int, int, int, int, str]] = set()
+    for spid, resource, mode, status in runtime.instance.locks.rows():
+        if resource.kind not in ("KEY", "RID") or status != "GRANT" or mode not in intent:
+            continue
+        where = (resource.database_id, resource.object_id)
+        if where not in tables:
+            found = next((t for t in databases[resource.database_id].tables() if t.id == resource.object_id), None)
+            tables[where] = found.rows_per_page() if found is not None else 1
+        page = int(resource.key) // tables[where]
+        one = (spid, *where, page, intent[mode])
+        if one not in seen:
+            seen.add(one)
+            entity = 72057594000000000 + resource.object_id
+            text = f"1:{312 + page}"
+            yield _lock_row("PAGE", resource.database_id, text, entity, intent[mode], status, spid, "TRANSACTION")
 
 
 def _lock_row(

@@ -253,7 +253,7 @@ class BaseExecutor:
         transaction = self.session.transaction
         if transaction is None:
             return None
-        transaction.rollback_to(0)
+        transaction.rollback_to(0, statement=False)
         number = transaction.id.to_bytes(8, "little")
         explicit = self.session.trancount > 0
         self.end_transaction()

@@ -77,7 +77,7 @@ class TransactionMixin(BaseExecutor):
                 if saved == name.lower():
                     if transaction.doomed:
                         raise error(3931)
-                    transaction.rollback_to(mark)
+                    transaction.rollback_to(mark, statement=False)
                     del transaction.savepoints[position + 1 :]
                     return
             raise error(6401, name)
