@@ -83,6 +83,13 @@ def deaf(profile, job, *rest, made=aglab.engine.running.job_row, **more):
 aglab.engine.running.job_row = deaf
 """
 
+NOBODY_WAITS = """
+from aglab.tsql.locks import LockManager
+
+LockManager._fits = lambda self, queue, spid, mode: True
+LockManager.locked_rows = lambda self, database_id, object_id, spid, mode: {}
+"""
+
 
 def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute a notebook with a mutation in force in every process it starts."""
@@ -99,6 +106,7 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
     [
         ("10_build_the_group", SEEDING_IS_FREE, "two streams should share what the source reads"),
         ("10_build_the_group", EVERYBODY_MAY_CONNECT, "a login without CONNECT should be kept out"),
+        ("03_workloads", NOBODY_WAITS, "orders that lock in any order should wait in a circle"),
         ("12_synchronous_commit", DISTANCE_IS_FREE, "the round trip should be the only thing that grew"),
         ("13_redo_and_failover", REDO_IS_FREE, "log should arrive faster than it is redone"),
         ("17_backup_options", OPTIONS_ARE_IGNORED, "buffers in flight should make compression pay"),

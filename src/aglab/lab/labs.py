@@ -127,6 +127,10 @@ class Lab:
         self._hook("run")(self, progress or no_progress)
         return self.runs
 
+    def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
+        """A function of the lab's own script ``lab.py``, for what only this chapter does; it is there to be read."""
+        return self._hook(name)(self, *arguments, **named)
+
     def reset(self) -> None:
         """Back to the chapter's start."""
         self._hook("reset")(self)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
     from aglab.twin.world import Task
 
-_SPIDS_A_NODE = 100_000
+_SERIALS_A_NODE = 1_000_000_000_000
 
 
 class Client:
@@ -25,7 +25,7 @@ class Client:
         self.sink: Any = connection
         self.session = session
         self.interpreter = Interpreter(node, session)
-        self.order = node.ordinal * _SPIDS_A_NODE + session.spid
+        self.order = node.ordinal * _SERIALS_A_NODE + session.serial  # session ids are reused as soon as clients hang up
         self.task: Task | None = None
         self.enrolled = False
         self.idle_since_wall_s = now_wall_s
