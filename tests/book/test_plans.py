@@ -52,7 +52,7 @@ def test_the_day_has_every_written_chapter() -> None:
 def folder(tmp_path: Path, length: int) -> Path:
     """A book folder with one plan of one chapter that is written and one that is not."""
     (tmp_path / "outline.toml").write_text((BOOK / "outline.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    lines = '{ what = "Break", minutes = 15 }, { lab = "16-checkpoint-throttle" }, { lab = "99-nothing" }'
+    lines = '{ what = "Break", minutes = 15 }, { chapter = 16 }, { chapter = 99 }'
     (tmp_path / "plans.toml").write_text(
         f'[[plan]]\nkey = "a"\ntitle = "A"\nminutes = {length}\nitem = [{lines}]\n', encoding="utf-8"
     )

@@ -56,14 +56,14 @@ def items(book: Path, key: str) -> tuple[str, int, list[Item]]:
     if not found:
         raise ValueError(f"plan {key!r} is not in book/plans.toml; known: {', '.join(keys(book))}")
     outline = tomllib.loads((book / "outline.toml").read_text(encoding="utf-8"))
-    written = {chapter["lab"]: chapter for part in outline["part"] for chapter in part["chapter"] if "file" in chapter}
+    written = {chapter["number"]: chapter for part in outline["part"] for chapter in part["chapter"] if "file" in chapter}
     lines: list[Item] = []
     now = 0
     for item in found[0]["item"]:
-        chapter = written.get(item.get("lab", ""))
-        if "lab" in item and chapter is None:
+        chapter = written.get(item.get("chapter"))
+        if "chapter" in item and chapter is None:
             continue
-        minutes = chapter_minutes(item["lab"]) if chapter else int(item["minutes"])
+        minutes = chapter_minutes(chapter["lab"]) if chapter else int(item["minutes"])
         what = f"{chapter['number']}. {chapter['title']}" if chapter else item["what"]
         lines.append(Item(now, minutes, what, chapter["file"] if chapter else ""))
         now += minutes
