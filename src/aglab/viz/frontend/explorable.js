@@ -95,8 +95,17 @@ function topOf(spec, kind, place) {
   return packed ? packed.low + 65535 * packed.step : 0;
 }
 
+// A kernel's values may pass every one before: then the axis takes a whole step, because a new height draws the chart anew and that
+// takes longer than all the rest of an answer. A surface has its maximum from the start; rounding alone never moves it.
 function raise(tops, values) {
-  values.forEach((value, place) => { tops[place] = Math.max(tops[place], value); });
+  values.forEach((value, place) => { if (value > tops[place] * 1.0001) { tops[place] = roomy(value); } });
+}
+
+const STEPS = [1, 1.5, 2, 3, 4, 6, 8, 10];
+function roomy(value) {
+  if (!(value > 0)) { return value; }
+  const tenth = 10 ** Math.floor(Math.log10(value));
+  return tenth * STEPS.find((step) => step * tenth >= value * 0.9999);
 }
 
 const span = (top, divisor) => ({ range: [0, top > 0 ? 1.06 * top / divisor : 1] });
