@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aglab.cli import shell
-from aglab.core.errors import MissingError
+from aglab.cli.measuring import profile_measure
 
 
 def register(app: typer.Typer) -> None:
@@ -117,14 +116,4 @@ def profile_show(
         ("key", "value", "unit", "tag", "meaning"),
         [(row["key"], row["value"], row["unit"], row["tag"], row["meaning"]) for row in rows],
         right=("value",),
-    )
-
-
-def profile_measure(
-    out: Annotated[Path | None, typer.Option("--out", help="Profile file to write.")] = None, as_json: shell.Json = False
-) -> None:
-    """Measure this machine's storage with fio."""
-    raise MissingError(
-        "aglab profile measure is not in this version",
-        "write a profile by hand: aglab profile show laptop-generic lists the fields",
     )

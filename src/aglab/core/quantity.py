@@ -23,7 +23,7 @@ from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
 
 T = TypeVar("T")
-_KINDS = ("doc", "spec", "fitted", "assumed", "user")
+_KINDS = ("doc", "spec", "measured", "fitted", "assumed", "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def check_number(name: str, value: Any, declared: Mapping[str, Any], where: str)
 
 
 def parse_tag(text: str, where: str) -> Tag:
-    """A tag from its text: ``doc``, ``spec``, ``assumed``, ``user`` or ``fitted: Table 6``."""
+    """A tag from its text: ``doc``, ``spec``, ``measured``, ``assumed``, ``user`` or ``fitted: Table 6``."""
     kind, _, source = text.partition(":")
     if kind.strip() not in _KINDS:
         raise unknown_name(f"tag ({where})", kind.strip(), _KINDS)

@@ -216,11 +216,12 @@ def cluster(
     if seed < 0:
         raise field_error("seed", seed, "must be >= 0", "cluster", "use 1")
     if mode == "twin":
-        from aglab.hardware import profile_names
+        from aglab.hardware import Profile
         from aglab.lab.twin_cluster import TwinCluster
 
-        if profile is not None and profile not in profile_names():
-            raise unknown_name("profile", profile, profile_names())
+        if profile is not None:
+            Profile.load(profile)  # a name or a file of your own that is wrong is told here, before a process starts
+            profile = str(Path(profile).resolve()) if profile.endswith(".toml") else profile
         return TwinCluster.attached() if attach else TwinCluster(profile=profile, bare=bare, seed=seed, cluster_type=cluster_type)
     if mode == "docker":
         from aglab.lab.docker_cluster import DockerCluster

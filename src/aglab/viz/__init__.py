@@ -11,6 +11,7 @@ from aglab.viz.living import ClusterPicture, cluster_picture
 from aglab.viz.parts import parts
 from aglab.viz.quiz import Option, Quiz, QuizQuestion
 from aglab.viz.standalone import save_page
+from aglab.viz.storage import io_matrix
 from aglab.viz.terminal import sparkline, terminal_table
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "cluster_picture",
     "comparison",
     "errors",
+    "io_matrix",
     "load_arms",
     "load_explorable",
     "load_living",
