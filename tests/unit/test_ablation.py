@@ -6,6 +6,7 @@ import pytest
 
 from aglab.core.errors import MissingError, UsageError
 from aglab.core.quantity import constants
+from aglab.engine import Flow
 from aglab.published.ablation import MECHANISMS, ablation, moved, stored
 
 
@@ -54,21 +55,22 @@ def test_the_kept_table_belongs_to_this_engine_and_calibration():
 
 
 def test_a_moved_loss_is_seen():
-    """Another loss, and a mechanism that one of the two tables lacks, are named; noise of a platform is not."""
-    kept = [{"name": "a", "loss_not_refitted": 100.0}, {"name": "b", "loss_not_refitted": 5.0}]
-    assert moved(kept, [{"name": "a", "loss_not_refitted": 100.05}, {"name": "b", "loss_not_refitted": 5.0}]) == {}
-    assert set(moved(kept, [{"name": "a", "loss_not_refitted": 90.0}, {"name": "c", "loss_not_refitted": 1.0}])) == {
-        "a",
-        "b",
-        "c",
-    }
+    """Another loss, another number of rows, and a mechanism that one table lacks are named; noise of a platform is not."""
+
+    def table(**losses):
+        return [{"name": name, "loss_not_refitted": loss, "rows": 9} for name, loss in losses.items()]
+
+    kept = table(a=100.0, b=5.0)
+    assert moved(kept, table(a=100.05, b=5.0)) == {}
+    assert set(moved(kept, table(a=90.0, c=1.0))) == {"a", "b", "c"}
+    assert moved(kept, [kept[0], {**kept[1], "rows": 10}]) == {"b": ((5.0, 9), (5.0, 10))}
 
 
 def test_the_table_is_written_and_read_back(tmp_path, monkeypatch):
     """What `make ablation` writes is what the book reads."""
     import aglab.published.ablation as module
 
-    rows = [{"name": "none", "title": "the whole model", "loss": 1.0, "loss_not_refitted": 1.0}]
+    rows = [{"name": "none", "title": "the whole model", "loss": 1.0, "loss_not_refitted": 1.0, "rows": 9}]
     monkeypatch.setattr(module, "ablation", lambda progress: rows)
     monkeypatch.setattr(module, "bundle_path", lambda *parts: tmp_path / "ablation.toml")
     assert module.main() == 0
@@ -76,3 +78,15 @@ def test_the_table_is_written_and_read_back(tmp_path, monkeypatch):
     (tmp_path / "ablation.toml").unlink()
     with pytest.raises(UsageError, match="does not exist"):
         module.stored()
+
+
+def test_a_log_file_that_redo_keeps_up_with_never_fills():
+    """Without a bound on redo there is no time until the log is full: no answer, and no error either."""
+    from aglab.published.experiments import EXPERIMENTS
+    from aglab.published.experiments_redo import FROM_RUN
+
+    experiment = EXPERIMENTS["ag-k750"]
+    bound = Flow(experiment.scenario({"noise": 0.0})).run(60.0)
+    free = Flow(experiment.scenario({"noise": 0.0, "constants.redo_bytes_s_2016": 1e9})).run(60.0)
+    assert FROM_RUN["hpe380-logfill-duration"](bound) > 0
+    assert FROM_RUN["hpe380-logfill-duration"](free) is None

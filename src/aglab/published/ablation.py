@@ -8,7 +8,7 @@ the distance from the priors. It is the rows of the availability group (paper 00
 NVDIMM have mechanisms of their own, which this does not touch.
 
 The kept table also holds each mechanism's loss *before* anything is fitted again, which takes seconds to compute: an engine or a
-calibration that gives other losses has outlived its table (:func:`moved`).
+calibration that gives other losses, or other rows to compare, has outlived its table (:func:`moved`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def ablation(
     -------
     list of dict
         ``name``, ``title``, ``loss``, ``loss_not_refitted``, ``fitted_median_abs_error_pct``,
-        ``predicted_median_abs_error_pct``, ``worst_id``, ``worst_error_pct`` (of the fitted rows).
+        ``predicted_median_abs_error_pct``, ``worst_id``, ``worst_error_pct`` (of the fitted rows), ``rows`` (with an error).
 
     Raises
     ------
@@ -141,6 +141,7 @@ def _without(mechanism: Mechanism, run_s: float, steps_max: int) -> dict[str, An
         "predicted_median_abs_error_pct": by_role["predicted"],
         "worst_id": worst["id"],
         "worst_error_pct": worst["error_pct"],
+        "rows": len(found),
     }
 
 
@@ -169,13 +170,17 @@ def stored() -> list[dict[str, Any]]:
     return rows
 
 
-def moved(kept: list[dict[str, Any]], now: list[dict[str, Any]]) -> dict[str, tuple[float, float]]:
-    """Mechanisms whose loss before refitting is no longer the kept one: ``name -> (kept, now)``; empty when current."""
-    found = {row["name"]: row["loss_not_refitted"] for row in now}
-    old = {row["name"]: row["loss_not_refitted"] for row in kept}
-    names = [*old, *(name for name in found if name not in old)]
-    pairs = {name: (old.get(name, math.nan), found.get(name, math.nan)) for name in names}
-    return {name: pair for name, pair in pairs.items() if not math.isclose(*pair, rel_tol=SAME, abs_tol=0.02)}
+def moved(kept: list[dict[str, Any]], now: list[dict[str, Any]]) -> dict[str, tuple[Any, Any]]:
+    """What no longer holds of a kept table: ``name -> ((loss before refitting, rows) kept, and now)``; empty when current."""
+    nothing = (math.nan, 0)
+    old = {row["name"]: (row["loss_not_refitted"], row["rows"]) for row in kept}
+    new = {row["name"]: (row["loss_not_refitted"], row["rows"]) for row in now}
+    pairs = {name: (old.get(name, nothing), new.get(name, nothing)) for name in (*old, *new)}
+
+    def same(one: tuple[float, int], other: tuple[float, int]) -> bool:
+        return one[1] == other[1] and math.isclose(one[0], other[0], rel_tol=SAME, abs_tol=0.02)
+
+    return {name: pair for name, pair in pairs.items() if not same(*pair)}
 
 
 def write(path: Path, rows: list[dict[str, Any]], took_s: float) -> None:

@@ -36,12 +36,13 @@ def recovery_s_max(run: Run) -> float:
     return log_file_bytes() / _mean(run, "redone_bytes_per_s")
 
 
-def log_lasts_s(run: Run) -> float:
-    """Until the log file is full when log is backed up, and kept only for the secondaries' redo."""
-    return log_file_bytes() / (_mean(run, "log_bytes_received_per_s") - _mean(run, "redone_bytes_per_s"))
+def log_lasts_s(run: Run) -> float | None:
+    """Until the log file is full when log is backed up, and kept only for redo on the secondaries; None where redo keeps up."""
+    growth = _mean(run, "log_bytes_received_per_s") - _mean(run, "redone_bytes_per_s")
+    return log_file_bytes() / growth if growth > 0 else None
 
 
-FROM_RUN: dict[str, Callable[[Run], float]] = {
+FROM_RUN: dict[str, Callable[[Run], float | None]] = {
     "hpe380-claim-ha-sustained-tpm": sustained_tx_min,
     "hpe380-claim-recovery-max": recovery_s_max,
     "hpe380-logfill-duration": log_lasts_s,
