@@ -20,8 +20,9 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -125,9 +126,18 @@ def _exists(check: str, root: Path) -> bool:
     if name.startswith("labs/") and name.endswith("quiz.toml"):
         return key in {question["key"] for question in tomllib.loads(text)["question"]}
     if name.endswith(".ipynb"):
-        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-        return any(key in "".join(cell["source"]) for cell in cells)
+        return any(key in said for cell in json.loads(text)["cells"] for said in _said(cell))
     return False
+
+
+def _said(cell: dict[str, Any]) -> Iterator[str]:
+    """Source of a code cell, and its printed output where nbval compares that."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "code":
+        yield source
+        if "NBVAL_IGNORE_OUTPUT" not in source:
+            for output in cell["outputs"]:
+                yield "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
 
 
 class Coverage(SphinxDirective):
