@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aglab.engine import steady
-from aglab.engine.backup import BackupOptions, Busy, backup_rate, restore_rate
+from aglab.engine.backup import BackupJob, BackupOptions, Busy, backup_rate, restore_rate
 from aglab.engine.storage import read_latency_ms, sustained
 from aglab.hardware import DiskArray, Profile, Spindle
 from aglab.scenario import Scenario
@@ -158,3 +158,15 @@ def test_law_9_a_log_in_memory_gains_its_share_and_no_more(users, old_us, think_
     assert gains[1] <= gains[0] * (1 + TIGHT)
     rates = [steady(base.with_settings(tail_of_log_us=copy)).throughput_s for copy in (1, 10, 19)]
     assert rates == sorted(rates, reverse=True)
+
+
+@EXAMPLES
+@given(backups(), st.floats(1, 200))
+def test_law_13_a_backup_never_raises_throughput(case, users):
+    """Foreground throughput beside a backup is at most what it is alone, and never nothing."""
+    profile, options, target, _ = case
+    scenario = Scenario.default(profile, 1).with_settings(users=users)
+    given_options = {spec.name: getattr(options, spec.name) for spec in dataclasses.fields(BackupOptions)}
+    alone = steady(scenario).throughput_s
+    beside = steady(scenario, job=BackupJob(**given_options, target_mb_s=target)).throughput_s
+    assert 0 < beside <= alone * (1 + TIGHT)

@@ -251,8 +251,11 @@ SLOTS = 2
     E_JOB_DATA,  # share of the data volume that jobs take
     E_JOB_READ_WAIT,  # what a page read waits behind their transfers
     E_JOB_LOG,  # share of the log volume
-    E_JOB_LOG_WAIT,
     E_RESUME,  # what a worker that becomes runnable waits behind a job's worker
     E_JOB_WORK,
+    E_READ_S,  # busy time of what jobs leave of the data volume, for one page read
+    E_WRITE_S,
+    E_LOG_LAT,
+    E_LOG_BW,
     ENV_SIZE,
-) = range(16)
+) = range(19)

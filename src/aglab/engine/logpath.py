@@ -119,8 +119,8 @@ def commit(
     size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
     size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
     others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
-    bandwidth = here[at.H_LOG_BW] * (1.0 - env[at.E_JOB_LOG])  # a log backup reads the same volume
-    volume = here[at.H_LOG_LAT] + env[at.E_JOB_LOG_WAIT]
+    bandwidth = env[at.E_LOG_BW]  # what a log backup, which reads the same volume, leaves
+    volume = env[at.E_LOG_LAT]
     idle = volume
     if here[at.H_LOG_TAIL] > 0.0:
         idle = min(volume, here[at.H_LOG_TAIL])  # a copy to memory does not queue behind it

@@ -120,13 +120,12 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst. A backup's share of the volume leaves
     less of it, and every read waits behind the backup's transfers.
     """
-    left = 1.0 - env[at.E_JOB_DATA]
-    util = reads_s * hw[at.H_READ_S] / left
+    util = reads_s * env[at.E_READ_S]
     room = env[at.E_UTIL_STAR] - util
     floor = ct[at.C_WRITE_FLOOR]
     if room < floor:
         room = floor
-    page_s = hw[at.H_WRITE_S] / left
+    page_s = env[at.E_WRITE_S]
     rate = env[at.E_WRITE_LIMIT]
     if rate * page_s > room:
         rate = room / page_s

@@ -80,17 +80,21 @@ def has_job(node: int, jb: Array) -> bool:
 
 
 @kernel
-def forget_shares(env: Array) -> None:
-    """No job: nothing is shared."""
-    for column in range(at.E_JOB_DATA, at.ENV_SIZE):
+def forget_shares(here: Array, env: Array) -> None:
+    """No job: nothing is shared, the volumes are as ``here`` (``hw`` of the node) has them."""
+    for column in range(at.E_JOB_DATA, at.E_READ_S):
         env[column] = 0.0
+    env[at.E_READ_S] = here[at.H_READ_S]
+    env[at.E_WRITE_S] = here[at.H_WRITE_S]
+    env[at.E_LOG_LAT] = here[at.H_LOG_LAT]
+    env[at.E_LOG_BW] = here[at.H_LOG_BW]
 
 
 @kernel
 def take_shares(node: int, cpu_busy: float, data_busy: float, log_busy: float, hw: Array, jb: Array, env: Array) -> None:
     """Let the node's jobs take what they can beside a load of these busy shares; fills ``env`` and their rates."""
     here = hw[node]
-    forget_shares(env)
+    forget_shares(here, env)
     cpu_busy = min(cpu_busy, BUSY_MOST)
     for slot in range(at.SLOTS):
         job = jb[node, slot]
@@ -113,9 +117,12 @@ def take_shares(node: int, cpu_busy: float, data_busy: float, log_busy: float, h
         if slot == 0:
             env[at.E_JOB_DATA] = share
             env[at.E_JOB_READ_WAIT] = behind
+            env[at.E_READ_S] = here[at.H_READ_S] / (1.0 - share)
+            env[at.E_WRITE_S] = here[at.H_WRITE_S] / (1.0 - share)
         else:
             env[at.E_JOB_LOG] = share
-            env[at.E_JOB_LOG_WAIT] = behind
+            env[at.E_LOG_LAT] = here[at.H_LOG_LAT] + behind
+            env[at.E_LOG_BW] = here[at.H_LOG_BW] * (1.0 - share)
     env[at.E_BG_WORK] += env[at.E_JOB_WORK]
 
 

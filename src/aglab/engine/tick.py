@@ -144,18 +144,20 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
     env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p]))
     env[at.E_NSEND] = sending
     env[at.E_NSYNC] = syncing
-    forget_shares(env)
+    forget_shares(hw[p], env)
 
 
 @kernel
 def beside_jobs(guess: float, p: int, hw: Array, wl: Array, ct: Array, sync: Array, jb: Array, env: Array, out: Array) -> float:
     """Throughput beside the node's jobs: what the load takes without them says how busy they find the machine."""
-    x = solve(guess, p, hw, wl, ct, sync, env, out)
-    if not has_job(p, jb):
-        return x
-    log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
-    take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, jb, env)
-    return solve(x, p, hw, wl, ct, sync, env, out)
+    x = guess
+    for alone in range(2):  # a loop, because the solver is inlined where it is called
+        x = solve(x, p, hw, wl, ct, sync, env, out)
+        if alone > 0 or not has_job(p, jb):
+            break
+        log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
+        take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, jb, env)
+    return x
 
 
 @kernel
@@ -240,9 +242,9 @@ def tick_secondary(
     asked = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[node, at.S_DEPTH] + 0.5 * dt if st[node, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, here, ct, env)
-    env[at.E_BG_WORK] = 0.0
-    forget_shares(env)
+    forget_shares(here, env)
     if has_job(node, jb):
+        env[at.E_BG_WORK] = 0.0
         take_shares(node, jb[node, 0, at.J_LOAD], 0.0, 0.0, hw, jb, env)
     reads = x * hw[node, at.H_READS_PER_TX]
     data_volume(reads, here, ct, env, out)
