@@ -128,6 +128,6 @@ def test_declared_course_of_events_shows_both_queues():
 
 
 def test_a_lab_without_a_course_of_events_says_so():
-    """Chapter 12 declares none."""
+    """Chapter 16 has no secondary and declares none."""
     with pytest.raises(UsageError, match=r"declares no \[\[living.span\]\]"):
-        load_living("12-synchronous-commit")
+        load_living("16-checkpoint-throttle")
