@@ -20,7 +20,7 @@ SLIDER = ".aglab-living input[type=range]"
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: Any) -> Path:
     """A page with a minute of load and five minutes of little: the recovery queue grows, then drains."""
-    flow = Flow(Scenario.default("hpe-dl380-gen9-ssd", 3).with_settings({"k": 750}))
+    flow = Flow(Scenario.default("hpe-dl380-gen9-ssd", 3).with_settings({"k": 750, "warmup_s": 0}))
     busy = flow.run(60)
     flow.change(users=2)
     picture = cluster_picture([busy, flow.run(300)], title="A minute of load")

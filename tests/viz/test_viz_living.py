@@ -120,6 +120,8 @@ def test_declared_course_of_events_shows_both_queues():
     """Chapter 13: the send queue grows while the link is cut and drains in seconds, the recovery queue takes minutes."""
     picture = load_living("13-redo-and-failover")
     sql2, sql3 = picture.secondaries
+    first = picture.time_s <= 60
+    assert 6e9 < sql2.series["recovery_queue"][first].max() < 12e9  # a minute at some 160 MB/s, from nothing
     cut = (picture.time_s > 60) & (picture.time_s <= 120)
     assert sql3.series["send_queue"][cut].max() > 1e10 and sql2.series["send_queue"].max() < 1e6
     back = picture.time_s > 150

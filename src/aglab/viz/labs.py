@@ -279,7 +279,7 @@ def load_living(slug: str) -> ClusterPicture:
     declared = raw.get("living")
     if not declared or not declared.get("span"):
         raise UsageError(f"explorable.toml of lab {slug!r} declares no [[living.span]]", "see labs/README.md for the fields")
-    flow = _flow({**raw["engine"], "warm_up_s": 0}, {})
+    flow = _flow({**raw["engine"], "warm_up_s": 0}, {"warmup_s": 0})  # every second of every span is shown
     runs = []
     for span in declared["span"]:
         flow.change(**span.get("change", {}))
