@@ -53,6 +53,12 @@ import aglab.twin.endpoints, aglab.twin.groups
 aglab.twin.endpoints.accepts = aglab.twin.groups.accepts = lambda here, peer: None
 """
 
+EVERY_PARTITION_IS_READ = """
+from aglab.tsql.store.partitions import PartitionFunction
+
+PartitionFunction.between = lambda self, low, high: range(1, self.count + 1)
+"""
+
 THROTTLE_IS_IGNORED = """
 from aglab.engine import Flow
 
@@ -104,6 +110,7 @@ def run(stem: str, folder: Path, mutation: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("stem", "mutation", "says"),
     [
+        ("08_table_partitioning", EVERY_PARTITION_IS_READ, "a range of the partitioning column should read one partition only"),
         ("10_build_the_group", SEEDING_IS_FREE, "two streams should share what the source reads"),
         ("10_build_the_group", EVERYBODY_MAY_CONNECT, "a login without CONNECT should be kept out"),
         ("03_workloads", NOBODY_WAITS, "orders that lock in any order should wait in a circle"),

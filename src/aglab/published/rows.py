@@ -26,7 +26,14 @@ PAPERS = {
     "004": "Dell EqualLogic, OLTP",
 }
 ROLES = ("input", "fitted", "predicted", "residual")
-ROLE_FILES = ("roles.csv", "roles_nvdimm.csv", "roles_storage.csv", "roles_backup.csv", "roles_redo.csv")  # by mechanism
+ROLE_FILES = (  # by mechanism
+    "roles.csv",
+    "roles_nvdimm.csv",
+    "roles_storage.csv",
+    "roles_backup.csv",
+    "roles_redo.csv",
+    "roles_partitions.csv",
+)
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",

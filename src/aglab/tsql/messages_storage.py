@@ -8,6 +8,7 @@ Severity 10 goes over the wire as 0, as "Database Engine error severities" says.
 from __future__ import annotations
 
 STORAGE: dict[int, tuple[int, int, str]] = {
+    308: (16, 1, "Index '{0}' on table '{1}' (specified in the FROM clause) does not exist."),
     622: (
         16,
         3,

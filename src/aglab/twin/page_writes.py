@@ -6,13 +6,14 @@ dirty page once; neighbours go out in one write of at most 32 pages. Pages are n
 it only where one partition has its file to itself: tables that share a file take turns in taking extents.
 
 Source: "Writing pages", "Pages and extents architecture guide", "Database checkpoints" (SQL Server documentation). Assumed: a
-row's page follows from the order in which rows came, an index entry's page is any of its leaves. Left out: the lazy writer,
-eager writes of bulk loads.
+page follows from the rank of its key (in a heap from the order in which rows came; in an index of more than 100,000 keys it is
+any leaf), and pages are full. Left out: the lazy writer, eager writes of bulk loads.
 """
 
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 PAGES_PER_WRITE = 32  # a gathered write: 256 KB
 EXTENT = 8
+RANKED_MAX = 100_000  # beyond it, keeping keys in order costs more than it shows
 AUTOMATIC_S = 60.0  # target of an automatic checkpoint with recovery interval 0
 _STRIDE = 0.6180339887498949  # deals extents to files in proportion to their share, evenly at any length
 
@@ -151,15 +153,19 @@ class _TableBook:
                 continue
             for image in images if nonclustered else images[-1:]:
                 partition = partition_of(self.database, self.placements[place], image)
-                number = (
-                    self._page(place, index, image, change.row_id) if nonclustered else (change.row_id - 1) // self.rows[place]
-                )
+                number = self._page(place, index, image, change.row_id)
                 key = (self.table.id, index.id if index is not None else 0, partition, number)
                 yield self.file(self.groups[place][partition - 1], number), key
 
     def _page(self, place: int, index: Index | None, image: Any, row_id: int) -> int:
-        assert index is not None
-        leaves = max(-(-len(self.table.rows) // self.rows[place] // len(self.groups[place])), 1)
+        """The leaf of a row or an index entry in its partition; ranks run through all partitions of a clustered index."""
+        if index is None:
+            return (row_id - 1) // self.rows[place]
+        cut = 1 if index.clustered else len(self.groups[place])
+        if len(index.entries) <= RANKED_MAX:
+            per_key = max(len(self.table.rows) / max(len(index.entries), 1), 1.0)
+            return int(bisect_left(index.sorted_keys(), index.key(image)) * per_key / cut) // self.rows[place]
+        leaves = max(-(-len(self.table.rows) // self.rows[place] // cut), 1)
         return zlib.crc32(repr(index.key(image)).encode()) % leaves
 
     def file(self, group: int, page: int) -> int:

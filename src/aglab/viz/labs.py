@@ -136,6 +136,8 @@ def _read(slug: str) -> dict[str, Any]:
 def from_table(slug: str, raw: Mapping[str, Any]) -> Explorable:
     """An :class:`Explorable` from the parsed file."""
     engine = raw["engine"]
+    if "mechanism" in engine:
+        return _from_mechanism(slug, raw)
     if engine["run_s"] <= 0 or engine["sample_s"] <= 0 or engine["run_s"] < engine["sample_s"]:
         raise field_error(
             "run_s", engine["run_s"], "must be >= sample_s > 0", f"explorable {slug!r}", "e.g. run_s = 600, sample_s = 4"
@@ -158,6 +160,26 @@ def from_table(slug: str, raw: Mapping[str, Any]) -> Explorable:
         curve_over=curve.get("over", ""),
         curve_outputs=tuple(curve.get("outputs", ())),
         label=f"SIMULATED, profile {engine['profile']}",
+    )
+
+
+def _from_mechanism(slug: str, raw: Mapping[str, Any]) -> Explorable:
+    """An explorable that a closed form of the engine answers: ``[engine] mechanism`` names it, outputs are its keys."""
+    from aglab.viz.mechanisms import MECHANISMS
+
+    engine, curve = raw["engine"], raw.get("curve", {})
+    if engine["mechanism"] not in MECHANISMS:
+        raise unknown_name(f"mechanism of explorable {slug!r}", engine["mechanism"], list(MECHANISMS))
+    return Explorable(
+        slug=slug,
+        title=raw["title"],
+        parameters=tuple(_parameter(item, engine) for item in raw["parameter"]),
+        outputs=tuple(Output(item["key"], item["label"], item["unit"], item.get("help", "")) for item in raw["output"]),
+        compute=MECHANISMS[engine["mechanism"]],
+        questions=tuple(Question(item["text"], item.get("answer", "")) for item in raw.get("question", [])),
+        curve_over=curve.get("over", ""),
+        curve_outputs=tuple(curve.get("outputs", ())),
+        label=f"SIMULATED, {engine['label']}",
     )
 
 

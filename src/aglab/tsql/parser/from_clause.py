@@ -214,6 +214,8 @@ class FromParser(ExpressionParser):
                 if self.accept("="):
                     self.advance()
                 if self.accept("("):
+                    if word == "INDEX" and self.is_name():
+                        hints.add(f"INDEX {self.token.value.lower()}")
                     while not self.at(")"):
                         if self.token.kind == 11:
                             raise self.syntax_error()

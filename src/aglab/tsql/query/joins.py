@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aglab.tsql import ast
+from aglab.tsql.messages import error
 from aglab.tsql.query.reads import Window
 from aglab.tsql.query.scope import Bound, Expr, Function
 from aglab.tsql.query.sources import HashJoin, NestedLoop, Rows, RowSource, Seek, TableScan
@@ -72,7 +73,7 @@ class JoinBuilder:
         source, bound = self.sources[id(node)]
         mine = [c for c in wheres if not c.used and bound.slot in c.expr.refs and c.needs(self.own) <= available | {bound.slot}]
         if isinstance(source, TableScan) and isinstance(bound.table, Table):
-            source.seek = self._seek(bound, mine, available)
+            source.seek = self._seek(bound, mine, available, _hinted(source, bound.table))
             source.window = self._window(bound, mine)
         if mine and isinstance(source, (TableScan, Rows)):
             source.condition = _all([c.expr.fn for c in mine])
@@ -139,9 +140,9 @@ class JoinBuilder:
         mine = [
             c for c in conditions if not c.used and bound.slot in c.expr.refs and c.needs(self.own) <= available | {bound.slot}
         ]
-        return self._seek(bound, mine, available) is not None
+        return self._seek(bound, mine, available, _hinted(source, bound.table)) is not None
 
-    def _seek(self, bound: Bound, conditions: list[Conjunct], available: frozenset[int]) -> Seek | None:
+    def _seek(self, bound: Bound, conditions: list[Conjunct], available: frozenset[int], hinted: str) -> Seek | None:
         """The best index: the longest prefix of equalities, then a range on the next column."""
         equal: dict[int, Function] = {}
         low: dict[int, Function] = {}
@@ -157,7 +158,7 @@ class JoinBuilder:
         best: Seek | None = None
         best_score = 0.0
         for index in bound.table.indexes:
-            if "filter" in index.options or index.options.get("DISABLED"):
+            if "filter" in index.options or index.options.get("DISABLED") or (hinted and index.name.lower() != hinted):
                 continue
             width = 0
             while width < len(index.columns) and index.columns[width] in equal:
@@ -224,6 +225,14 @@ class JoinBuilder:
                     continue
             rest.append(conjunct)
         return keys, rest
+
+
+def _hinted(source: TableScan, table: Table) -> str:
+    """The index that WITH (INDEX (name)) asks for, in lower case. Error 308 where the table has none of that name."""
+    wanted = next((hint[6:] for hint in source.hints if hint.startswith("INDEX ")), "")
+    if wanted and not any(index.name.lower() == wanted for index in table.indexes):
+        raise error(308, wanted, table.full_name)
+    return wanted
 
 
 def _sargable(column: Expr, other: Expr) -> bool:
