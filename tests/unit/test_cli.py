@@ -292,9 +292,3 @@ def test_bench_ablation_names_mechanisms(capsys, monkeypatch):
     monkeypatch.setattr(module, "ablation", lambda progress: short(progress, ("redo",), 60.0, 0))
     assert [row["name"] for row in run(capsys, "bench", "ablation", "--json").json["rows"]] == ["none", "redo"]
     assert "redo bound by its dispatcher" in run(capsys, "bench", "ablation").out
-
-
-@pytest.mark.parametrize("words", [("bundle", "x")])
-def test_what_is_not_built_yet_says_so(capsys, words):
-    """Commands of the interface that are still to come exit 3 and say what to do instead."""
-    run(capsys, *words).is_one_clear_line(3, "not in this version")

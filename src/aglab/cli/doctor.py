@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from aglab.cli import shell
+from aglab.cli import kit, shell
 from aglab.core.errors import AglabError, MissingError
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
     app.command()(doctor)
-    app.command()(bundle)
+    app.command()(kit.bundle)
 
 
 def doctor(
@@ -59,8 +58,3 @@ def _seat() -> dict[str, Any]:
         return {"what": "twin", "ok": False, "found": str(error), "modes": "twin", "remedy": "run aglab doctor without --seat"}
     took = time.perf_counter() - begin
     return {"what": "twin", "ok": True, "found": f"{version} ({took:.1f} s)", "modes": "twin", "remedy": ""}
-
-
-def bundle(folder: Annotated[Path, typer.Argument(help="Where to put it.")], as_json: shell.Json = False) -> None:
-    """Everything a classroom without internet needs."""
-    raise MissingError("aglab bundle is not in this version", "pip download -r requirements.lock makes a folder of wheels")
