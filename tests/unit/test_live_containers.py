@@ -534,3 +534,62 @@ def test_a_limit_that_cannot_be_looked_at(stand):
     cpu, other = read_back(stand.project(overlays=("cpu", "own")))
     assert not cpu.applied and "not possible here" in cpu.found
     assert not other.applied and "nothing is known" in other.found
+
+
+# -- the cluster of a lab ------------------------------------------------------------------------------------------------
+@pytest.fixture
+def quiet(stand, monkeypatch):
+    """A DockerCluster whose servers nobody asks."""
+    from aglab.lab.docker_cluster import DockerCluster
+
+    class Quiet(DockerCluster):
+        def _ask_who_answers(self):
+            self.server, self.simulated, self.profile = "Microsoft SQL Server 2022", False, "Microsoft SQL Server 2022"
+
+    monkeypatch.delenv("AGLAB_TIER", raising=False)
+    project = stand.project()
+    project.up()
+    return lambda: Quiet(project)
+
+
+def test_load_is_scaled_to_the_tier(quiet, monkeypatch):
+    """A laptop gets a laptop's users whatever the lab names; tier paper gets what the lab names; a wrong tier is refused."""
+    plan = quiet()._plan(125)
+    assert (plan.warehouses, plan.users) == (20, 8)
+    assert quiet()._plan(None).users == 8 and quiet()._plan(3).users == 3
+    monkeypatch.setenv("AGLAB_TIER", "paper")
+    plan = quiet()._plan(125)
+    assert (plan.warehouses, plan.users) == (125, 125)
+    monkeypatch.setenv("AGLAB_TIER", "huge")
+    with pytest.raises(UsageError, match="'huge' is not known"):
+        quiet()
+
+
+def test_faults_are_checked_before_docker_is_asked(quiet, stand):
+    """An unknown fault, a fault without a node, arguments that nobody reads; delay has its recorded reason."""
+    from aglab.lab import StepNotPossible
+
+    cluster = quiet()
+    before = len(stand.calls)
+    for wrong in (
+        lambda: cluster.fault("burn", node="sql1"),
+        lambda: cluster.fault("cut"),
+        lambda: cluster.fault("crash", node="sql1", hard=True),
+        lambda: cluster.fault("cut", node="sql9"),
+        lambda: cluster.wait(-1),
+        lambda: cluster.restart("sql1", "-k750"),
+    ):
+        with pytest.raises(UsageError):
+            wrong()
+    with pytest.raises(StepNotPossible, match="netem"):
+        cluster.fault("delay", rtt_us=100)
+    assert len(stand.calls) == before
+
+
+def test_a_measurement_says_where_it_comes_from(quiet):
+    """Provenance names mode, server and tier; the label is that of a measurement, and of a simulation where one answers."""
+    cluster = quiet()
+    assert cluster.label == "measured on Microsoft SQL Server 2022"
+    assert cluster.provenance()["tier"] == "laptop"
+    cluster.simulated, cluster.profile = True, "hpe-dl380-gen9-ssd"
+    assert cluster.label == "SIMULATED, profile hpe-dl380-gen9-ssd"

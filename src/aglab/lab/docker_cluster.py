@@ -18,7 +18,6 @@ from aglab.core.errors import AglabError, MissingError, UsageError, field_error,
 from aglab.core.paths import bundle_path
 from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible, checked_options
-from aglab.lab.driver import Connection
 from aglab.live.containers import Containers
 from aglab.live.hammerdb import HammerDB, Plan, Target, in_container
 from aglab.scenario import Scenario
@@ -195,7 +194,3 @@ class DockerCluster(Cluster):
     def close(self) -> None:
         self.stop_load()
         super().close()
-
-    def connect(self, node: str | None = None, database: str = "master", read_only: bool = False) -> Connection:
-        where = self.node(node)
-        return Connection(where.server, where.port, self.user, self._password(), database, node=where.name, read_only=read_only)
