@@ -51,6 +51,7 @@ def test_again_changes_nothing(engine, formed):
     assert engine.sqlcmd("sql3", "SELECT COUNT(*) FROM OLTP.dbo.kept") == "2"
 
 
+@pytest.mark.slow
 def test_after_docker_restart(engine, formed):
     """All nodes restarted: the group is there again with its rows."""
     engine.docker("restart", *(engine.container(node) for node in NODES))
@@ -71,6 +72,7 @@ def test_containers_are_as_documented(engine, formed):
     assert engine.docker("exec", engine.container("sql1"), "id", "-u").stdout.strip() == "10001"
 
 
+@pytest.mark.slow
 def test_another_password_is_refused_before_a_node_starts(engine, formed):
     """The volumes keep the password they were made with: said with the ways out, and the old file brings everything back."""
     path = engine.home / "docker" / "sa_password.txt"

@@ -13,7 +13,11 @@ from conftest import IMAGE, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 # notebook, nodes without a group, pace of the servers' clock
-NOTEBOOKS = [("16_checkpoint_throttle", True, "240x")]
+NOTEBOOKS = [
+    ("16_checkpoint_throttle", True, "240x"),
+    pytest.param("10_build_the_group", True, "60x", marks=pytest.mark.slow),
+    pytest.param("17_backup_options", True, "240x", marks=pytest.mark.slow),
+]
 NBVAL = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=240", "-p", "no:cacheprovider", "-q"]
 CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
 JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
@@ -137,6 +141,22 @@ def test_what_containers_cannot_do(cluster):
     ):
         with pytest.raises(StepNotPossible, match="is not possible in mode docker"):
             step()
+
+
+def test_limits_are_in_force_or_named(engine):
+    """A limit that this machine can keep is read back; one that it cannot is reported with the kernel's own words."""
+    words = ["up", "--mode", "docker", "--bare", "--port-base", "24331", "--json"]
+    names = ("cpu", "memory", "rate", "delay", "log_in_memory")
+    try:
+        said = engine.aglab(*words, *(part for name in names for part in ("--limit", name)), AGLAB_NET_IMAGE=IMAGE)
+        limits = {one["name"]: one for one in json.loads(said.stdout)["limits"]}
+    finally:
+        engine.aglab("down", "--mode", "docker", "--delete-data")
+    assert all(limits[name]["applied"] for name in ("cpu", "memory"))
+    assert "cgroup" in limits["memory"]["found"]
+    for name in names:
+        assert limits[name]["applied"] or "not possible here" in limits[name]["found"]
+    assert engine.left() == []
 
 
 @pytest.mark.parametrize(("name", "bare", "pace"), NOTEBOOKS)
