@@ -68,3 +68,14 @@ def test_a_roll_back_leaves_table_variables_alone() -> None:
     result = one.run(text)
     assert result.errors == [2627] and result.rows == [(1,), (2,), (3,)]
     assert one.run("select count(*) from t").value == 3
+
+
+def test_a_local_cursor_ends_with_its_procedure() -> None:
+    """A procedure that left its cursor open can be called again; a global one is still there."""
+    one = client()
+    walk = "declare c cursor local fast_forward for select id from t open c fetch next from c into @id"
+    one.run(f"create procedure walk @id int as {walk}")
+    assert one.run("exec walk 1").errors == [] and one.run("exec walk 1").errors == []
+    one.run("create procedure leave_it as declare g cursor global fast_forward for select id from t open g")
+    one.run("exec leave_it")
+    assert one.run("exec leave_it").errors == [16915, 16905]

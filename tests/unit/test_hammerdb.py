@@ -150,6 +150,8 @@ def test_background_load_ends_with_its_block(home, monkeypatch):
     ended = []
 
     def watched(argv, stdin_text, on_line):
+        if argv[3] == "aglab-start":
+            assert "mssqls_raiseerror false" in stdin_text, "one deadlock victim must not end the load"
         code = local(argv, stdin_text, on_line)
         ended.append((argv[3], code))
         return code

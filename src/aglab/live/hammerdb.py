@@ -31,6 +31,7 @@ import statistics
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from aglab.core.errors import MissingError, UsageError
@@ -124,8 +125,11 @@ class HammerDB:
 
     @contextlib.contextmanager
     def background(self, plan: Plan) -> Iterator[Load]:
-        """Load while the block runs; ended with it. ``Load.failed()`` says whether the load is still there, and why not."""
-        load = Load(self, plan)
+        """Load while the block runs; ended with it. ``Load.failed()`` says whether the load is still there, and why not.
+
+        One deadlock victim must not end a load that stands for users: errors of single statements are passed over.
+        """
+        load = Load(self, replace(plan, raise_errors=False))
         load.start()
         try:
             yield load

@@ -49,6 +49,7 @@ class Plan:
     ramp_up_min: int = 2
     minutes: int = 5
     all_warehouses: bool = False
+    raise_errors: bool = True  # an error ends its virtual user; False lets it go on and hides it
     notes: tuple[str, ...] = ()  # what was made smaller than the lab asked for, and why
 
     def __post_init__(self) -> None:
@@ -139,7 +140,7 @@ def run_script(target: Target, plan: Plan) -> str:
         f"diset tpcc mssqls_count_ware {plan.warehouses}",
         "diset tpcc mssqls_driver timed",
         "diset tpcc mssqls_total_iterations 10000000",
-        "diset tpcc mssqls_raiseerror true",
+        f"diset tpcc mssqls_raiseerror {'true' if plan.raise_errors else 'false'}",
         f"diset tpcc mssqls_rampup {plan.ramp_up_min}",
         f"diset tpcc mssqls_duration {plan.minutes}",
         f"diset tpcc mssqls_allwarehouse {'true' if plan.all_warehouses else 'false'}",

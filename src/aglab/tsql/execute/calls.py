@@ -203,9 +203,13 @@ class CallMixin(BaseExecutor):
         self.session.database = database.name
         loop_depth, self.interpreter.loop_depth = self.interpreter.loop_depth, 0
         nocount, isolation = self.session.options.nocount, self.session.options.isolation
+        cursors = set(self.session.cursors)
         try:
             signal = yield from nested.run_body(definition.body)
         finally:
+            for name in set(self.session.cursors) - cursors:  # LOCAL cursors end with the procedure that declared them
+                if "LOCAL" in self.session.cursors[name].statement.options:
+                    del self.session.cursors[name]
             self.interpreter.loop_depth = loop_depth
             self.session.database = saved_database
             self.session.options.nocount, self.session.options.isolation = nocount, isolation
