@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit test-clients test-docker verify-live nbval book browser notebooks bench calibrate ablation clean
+.PHONY: setup lab demo test lint unit test-clients test-docker verify-live nbval book browser notebooks bench calibrate ablation evidence clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -74,6 +74,11 @@ calibrate:
 ablation:
 	@scripts/bootstrap.sh test
 	$(PY) -m aglab.published.ablation
+
+# Profile likelihoods, tables left out, intervals: after a change that moves the engine's numbers. Five minutes.
+evidence:
+	@scripts/bootstrap.sh test
+	$(PY) -m aglab.published.evidence
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis dist build

@@ -12,12 +12,12 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from aglab_book import blocks, coverage, facts, html, ledger, mathml, numbers, offline, plans
+from aglab_book import blocks, coverage, evidence, facts, html, ledger, mathml, numbers, offline, plans
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part."""
-    for part in (offline, mathml, blocks, numbers, ledger, facts, coverage, plans):
+    for part in (offline, mathml, blocks, numbers, ledger, evidence, facts, coverage, plans):
         part.setup(app)
     # Another library or another directive makes other pages of the same text: with another version Sphinx reads them all again.
     version = int.from_bytes(html.made_from()[:6], "big")
