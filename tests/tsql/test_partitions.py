@@ -360,3 +360,14 @@ def test_partitioning_is_kept(client: Client) -> None:
     for record in client.host.commits[-5:]:
         other.host.instance.databases["oltp"].apply(record)
     assert rows(other, "SELECT COUNT(*) FROM sys.partition_functions") == [(0,)]
+
+
+def test_a_filegroup_without_a_file_takes_no_rows() -> None:
+    """A table may be created there; rows wait for a file (622)."""
+    client = Client(FakeHost("OLTP"))
+    client.run("ALTER DATABASE OLTP ADD FILEGROUP fg9")
+    client.run("CREATE TABLE dbo.homeless (a int) ON fg9")
+    assert refused(client, "INSERT INTO dbo.homeless VALUES (1)")[0] == 622
+    client.run("ALTER DATABASE OLTP ADD FILE (NAME = N'f9', FILENAME = N'/var/opt/mssql/data/f9.ndf') TO FILEGROUP fg9")
+    client.run("INSERT INTO dbo.homeless VALUES (1)")
+    assert rows(client, "SELECT COUNT(*) FROM dbo.homeless") == [(1,)]

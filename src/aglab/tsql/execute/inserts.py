@@ -9,6 +9,7 @@ from aglab.core.sqltypes import BIGINT
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.placement import check_populated
 from aglab.tsql.execute.targets import DEFAULT_CELL, ReadyColumn, Target, TargetMixin
 from aglab.tsql.execute.writes import TableWriter, assigner
 from aglab.tsql.locks import Resource
@@ -61,6 +62,8 @@ class InsertMixin(TargetMixin):
         if (plan is not None or s.execute is not None) and width != len(ordinals):
             self._count_error(s, width, len(ordinals))
         if target.database is not None:
+            if len(target.database.filegroups) > 1:
+                check_populated(target.database, table)
             yield from self.acquire(Resource("OBJECT", target.database_id, table.id), "IX")
 
         def work() -> tuple[Frame, list[Row], list[int]]:
