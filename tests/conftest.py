@@ -8,6 +8,6 @@ import pytest
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path_factory, monkeypatch):
     """No test reads or writes the files of whoever runs it."""
-    for name in ("AGLAB_MODE", "AGLAB_DRIVER", "AGLAB_PROFILE", "AGLAB_DEBUG"):
+    for name in ("AGLAB_MODE", "AGLAB_DRIVER", "AGLAB_PROFILE", "AGLAB_DEBUG", "AGLAB_SERVERS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AGLAB_HOME", str(tmp_path_factory.mktemp("home")))

@@ -69,9 +69,9 @@ def test_wrong_use_exits_two(capsys, words, said):
 
 
 @pytest.mark.parametrize("mode", ["remote"])
-def test_modes_to_come_say_so(capsys, mode):
-    """A mode that this version cannot run is refused with a way on."""
-    run(capsys, "up", "--mode", mode).is_one_clear_line(3, mode, "twin")
+def test_servers_of_your_own_are_not_started(capsys, mode):
+    """aglab starts no servers of the user's own, and says what to do instead."""
+    run(capsys, "up", "--mode", mode).is_one_clear_line(2, "neither starts nor ends", "aglab status --mode remote")
 
 
 def test_errors_come_as_json_too(capsys):

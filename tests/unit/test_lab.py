@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aglab.core.errors import AglabError, MissingError, UsageError
+from aglab.core.errors import AglabError, UsageError
 from aglab.lab import labs, sampler, store, sweeps
 from aglab.lab.answers import Verdict
 from aglab.lab.cluster import REASONS, Cluster, Node, StepNotPossible, checked_options
@@ -126,7 +126,7 @@ def test_wrong_mode_and_seed():
     """An unknown mode, a mode that this version lacks, a negative seed, an unknown profile: each its own message."""
     with pytest.raises(UsageError, match="mode 'cloud' is not known"):
         labs.cluster("cloud")
-    with pytest.raises(MissingError, match="not in this version"):
+    with pytest.raises(UsageError, match="needs a file of your servers"):
         labs.cluster("remote")
     with pytest.raises(UsageError, match="seed=-1"):
         labs.cluster(seed=-1)

@@ -106,6 +106,8 @@ def lab_run(
     set_: shell.Settings = None,
     seed: shell.Seed = 1,
     out: shell.Out = None,
+    servers: shell.Servers = None,
+    allow: shell.Allow = None,
     as_json: shell.Json = False,
 ) -> None:
     """Run a lab's whole experiment and save its runs."""
@@ -115,7 +117,8 @@ def lab_run(
     settings = _load_settings(shell.typed(shell.settings_of(set_)))
     folder = result_folder(out, shell.home(), slug)
     with staged(folder) as stage:
-        with shell.progress_bar(slug) as progress, open_lab(slug, mode, profile, shell.checked_seed(seed)) as lab:
+        opened = open_lab(slug, mode, profile, shell.checked_seed(seed), servers=servers, allow=tuple(allow or ()))
+        with shell.progress_bar(slug) as progress, opened as lab:
             lab.about["load"] = {**lab.about.get("load", {}), **settings}
             runs = lab.run(progress=progress)
         if not runs:

@@ -30,11 +30,14 @@ def _chosen(mode: str | None) -> str | None:
     chosen = mode or os.environ.get("AGLAB_MODE") or None
     if chosen is not None and chosen not in MODES:
         raise unknown_name("mode", chosen, MODES)
-    if chosen == "remote":
-        from aglab.live import open_cluster
-
-        open_cluster(chosen)
     return chosen
+
+
+def _not_ours(mode: str | None) -> None:
+    if _chosen(mode) == "remote":
+        raise UsageError(
+            "mode remote: aglab neither starts nor ends servers of your own", "aglab status --mode remote looks at them"
+        )
 
 
 def _found(mode: str | None) -> Any:
@@ -96,6 +99,7 @@ def up(
     as_json: shell.Json = False,
 ) -> None:
     """Start three nodes on loopback that stay until aglab down."""
+    _not_ours(mode)
     if _chosen(mode) == "docker":
         containers.up(profile, pace, bare, port_base, cluster_type, overlays, as_json)
         return
@@ -131,8 +135,13 @@ def _end_children() -> None:
                 child.wait(timeout=10)
 
 
-def status(mode: shell.Mode = None, as_json: shell.Json = False) -> int:
-    """The nodes that run, with their roles and connection strings."""
+def status(mode: shell.Mode = None, servers: shell.Servers = None, allow: shell.Allow = None, as_json: shell.Json = False) -> int:
+    """The nodes that run, with their roles and connection strings; of your own servers, what they allow."""
+    if _chosen(mode) == "remote":
+        from aglab.cli.remote import show
+
+        show(servers, tuple(allow or ()), as_json)
+        return 0
     running = _found(mode)
     if running is None:
         if as_json:
@@ -177,6 +186,7 @@ def down(
     """End the nodes; their state is kept for the next aglab up, unless you say otherwise."""
     from aglab.twin import shutdown
 
+    _not_ours(mode)
     running = _found(mode)
     if isinstance(running, containers.Attached) or (running is None and _chosen(mode) == "docker"):
         containers.down(delete_data, as_json)
@@ -199,15 +209,26 @@ def _connection(twin: Any, name: str, database: str = "master") -> Any:
     raise unknown_name("node", name, [node.name for node in twin.nodes])
 
 
+def _reading(file: Path | None, node: str, database: str) -> Any:
+    """A connection to a server of the user's own that takes no change: for one, there are sqlcmd and SSMS."""
+    from dataclasses import replace
+
+    from aglab.lab.remote_cluster import RemoteCluster
+    from aglab.live.servers import load_servers
+
+    return RemoteCluster(replace(load_servers(file), allow=())).connect(node, database)
+
+
 def sql(
     node: Annotated[str, typer.Argument(help="sql1, sql2 or sql3.")],
     text: Annotated[str | None, typer.Argument(help="T-SQL; GO on a line of its own separates batches.")] = None,
     file: Annotated[Path | None, typer.Option("--input", "-i", help="A file of T-SQL; - reads standard input.")] = None,
     database: Annotated[str, typer.Option("--database", "-d", help="Database to begin in.")] = "master",
     mode: shell.Mode = None,
+    servers: shell.Servers = None,
     as_json: shell.Json = False,
 ) -> int:
-    """Run T-SQL on a node that aglab up started, with the driver the notebooks use."""
+    """Run T-SQL on a node that aglab up started, or T-SQL that only reads on a server of your own (--mode remote)."""
     from aglab.lab.batches import batches
     from aglab.lab.driver import SqlFailed
 
@@ -216,13 +237,14 @@ def sql(
         raise UsageError(
             "there is no T-SQL to run", 'give it in quotes, e.g. aglab sql sql1 "SELECT @@VERSION", or name a file with -i'
         )
-    twin = _found(mode)
-    if twin is None:
+    remote = _chosen(mode) == "remote"
+    twin = None if remote else _found(mode)
+    if twin is None and not remote:
         raise MissingError("no nodes are up", "start them with: aglab up")
     shown: list[dict[str, Any]] = []
     messages: list[str] = []
     failure: dict[str, Any] | None = None
-    with _connection(twin, node, database) as connection:
+    with _reading(servers, node, database) if remote else _connection(twin, node, database) as connection:
         for batch in script:
             for _ in range(batch.count):
                 try:

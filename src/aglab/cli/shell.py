@@ -26,6 +26,11 @@ BAR_AFTER_S = 1.0  # work that ends sooner draws no bar
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Profile = Annotated[str | None, typer.Option("--profile", help="Hardware profile by name, or a .toml file of your own.")]
 Mode = Annotated[str | None, typer.Option("--mode", help="twin (default), docker or remote.")]
+Servers = Annotated[Path | None, typer.Option("--servers", help="Mode remote: TOML file of your servers (or AGLAB_SERVERS).")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option("--allow", metavar="KIND", help="Mode remote: a kind of change a lab may make; may be repeated."),
+]
 Settings = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change an input; may be repeated.")]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for what is saved.")]

@@ -38,6 +38,7 @@ REASONS = {
     "snapshot": "real servers are brought back by restoring a backup",
     "fault": "the network and disks of these servers are not ours to break",
     "restart": "restarting these servers is not ours to do",
+    "load": "no HammerDB is configured for these servers",
     "delay": "Docker has no command that delays a network; overlays/delay.yaml does it where the kernel has netem",
 }
 

@@ -78,6 +78,7 @@ class Target:
     database: str = "master"
     trust_certificate: bool = True
     read_only: bool = False  # ApplicationIntent=ReadOnly
+    encrypt: str = "yes"  # or "strict" (TDS 8.0)
 
     def connection_string(self, with_password: bool = False) -> str:
         """As ``mssql-python`` and ODBC take it."""
@@ -85,7 +86,7 @@ class Target:
         words += [f"PWD={{{self.password.replace('}', '}}')}}}"] if with_password else []
         words += [
             f"Database={self.database}",
-            "Encrypt=yes",
+            f"Encrypt={self.encrypt}",
             f"TrustServerCertificate={'yes' if self.trust_certificate else 'no'}",
         ]
         words += ["ApplicationIntent=ReadOnly"] if self.read_only else []
@@ -211,8 +212,10 @@ class Connection:
         database: str = "master",
         node: str = "",
         read_only: bool = False,
+        trust_certificate: bool = True,
+        encrypt: str = "yes",
     ) -> None:
-        self.target = Target(node or server, f"{server},{port}", user, password, database, read_only=read_only)
+        self.target = Target(node or server, f"{server},{port}", user, password, database, trust_certificate, read_only, encrypt)
         self.raw = _open(self.target)
 
     def run(self, batch: str, parameters: Sequence[Any] = (), line: int | None = None) -> Result:

@@ -6,7 +6,7 @@ import html
 import importlib.util
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -192,6 +192,8 @@ def cluster(
     seed: int = 1,
     attach: bool = False,
     cluster_type: str = "",
+    servers: str | Path | None = None,
+    allow: Sequence[str] = (),
 ) -> Cluster:
     """Open a cluster.
 
@@ -209,12 +211,18 @@ def cluster(
         Use the cluster that ``aglab up`` started.
     cluster_type : str
         Of a twin's availability group: "EXTERNAL" (as ``aglab up`` forms it) or "NONE".
+    servers : path, optional
+        Mode remote: the file of your servers (or AGLAB_SERVERS); see :mod:`aglab.live.servers`.
+    allow : sequence of str
+        Mode remote: kinds of changes that may be made; see :mod:`aglab.lab.remote_changes`.
     """
     import os
 
     mode = mode or os.environ.get("AGLAB_MODE") or "twin"
     if seed < 0:
         raise field_error("seed", seed, "must be >= 0", "cluster", "use 1")
+    if (servers is not None or allow) and mode != "remote":
+        raise UsageError("a file of servers and allowed changes are for mode remote", f"leave them out in mode {mode}")
     if mode == "twin":
         from aglab.hardware import Profile
         from aglab.lab.twin_cluster import TwinCluster
@@ -228,17 +236,32 @@ def cluster(
 
         return DockerCluster.attached(None if attach else bare)
     if mode == "remote":
-        from aglab.live import open_cluster
+        from aglab.lab.remote_cluster import RemoteCluster
 
-        open_cluster(mode)
+        return RemoteCluster.opened(servers, allow)
     raise unknown_name("mode", mode, ["twin", "docker", "remote"])
 
 
-def open_lab(slug: str, mode: str | None = None, profile: str | None = None, seed: int = 1, attach: bool = False) -> Lab:
+def open_lab(
+    slug: str,
+    mode: str | None = None,
+    profile: str | None = None,
+    seed: int = 1,
+    attach: bool = False,
+    servers: str | Path | None = None,
+    allow: Sequence[str] = (),
+) -> Lab:
     """Open a lab with a cluster of its own, as its lab.toml asks for."""
     about = describe(slug)
     wanted = about.get("cluster", {})
     own = cluster(
-        mode, profile or wanted.get("profile"), bool(wanted.get("bare", False)), seed, attach, wanted.get("cluster_type", "")
+        mode,
+        profile or wanted.get("profile"),
+        bool(wanted.get("bare", False)),
+        seed,
+        attach,
+        wanted.get("cluster_type", ""),
+        servers,
+        allow,
     )
     return Lab(slug, own)

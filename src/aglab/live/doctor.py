@@ -59,8 +59,20 @@ def examine(seat: bool = False) -> dict[str, Any]:
     modes = {mode: all(finding.ok for finding in findings if finding.modes == mode) for mode in ("twin", "docker")}
     return {
         "findings": [asdict(finding) for finding in findings],
-        "modes": {**modes, "docker": not seat and modes["docker"], "remote": False},
+        "modes": {**modes, "docker": not seat and modes["docker"], "remote": modes["twin"] and _servers()},
     }
+
+
+def _servers() -> bool:
+    """Whether AGLAB_SERVERS names a file of servers that is right; what they are: ``aglab status --mode remote``."""
+    from aglab.core.errors import UsageError
+    from aglab.live.servers import load_servers
+
+    try:
+        load_servers()
+    except UsageError:
+        return False
+    return True
 
 
 def _twin() -> Iterator[Finding]:
