@@ -56,6 +56,8 @@ def test_reading_goes_through_and_the_password_stays_hidden(twin, file, capsys):
     lab = next(lab for lab in said["labs"] if lab["lab"].startswith("16-"))
     assert "01_which_checkpoint" in lab["steps"] and "database-options" in lab["refused"]["02_automatic"]
     assert not lab["experiment"] and REASONS["load"] in lab["reasons"]
+    build = next(lab for lab in said["labs"] if lab["lab"].startswith("10-"))
+    assert "it wants servers without an availability group" in build["reasons"]
     assert main(["status", "--mode", "remote", "--servers", str(file)]) == 0
     assert main(["sql", "sql2", "SELECT 41 + 1 AS n", "--mode", "remote", "--servers", str(file), "--json"]) == 0
     out = capsys.readouterr().out

@@ -128,6 +128,10 @@ def _lab(slug: str, looks: list[Look], database: str, allowed: frozenset[str], l
         reasons.append(f"VIEW SERVER STATE is missing on {', '.join(blind)}")
     verbs = _verbs_of_run(lab_folder(slug) / "lab.py")
     reasons += [f"its script asks for {verb}: {REASONS[_VERBS[verb]]}" for verb in sorted(verbs & set(_VERBS))]
+    if "run_step" in verbs and refused:
+        reasons.append("its script runs steps that change the servers; see the steps refused")
+    if about.get("cluster", {}).get("bare") and any(one.role for one in looks):
+        reasons.append("it wants servers without an availability group")
     if verbs & {"measure", "start_load", "run_load"}:
         if not load:
             reasons.append(REASONS["load"])
