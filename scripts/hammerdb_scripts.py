@@ -11,7 +11,14 @@ from aglab.live.hammerdb_script import PASSWORD_VARIABLE, Target, build_script, 
 from aglab.record.files import write_text
 
 SHOWN_TIER = "laptop"
-LABS = ("03-workloads", "12-synchronous-commit", "16-checkpoint-throttle")
+LABS = (
+    "03-workloads",
+    "12-synchronous-commit",
+    "13-redo-and-failover",
+    "16-checkpoint-throttle",
+    "17-backup-options",
+    "21-tail-of-the-log",
+)
 
 
 def scripts(slug: str) -> dict[str, str]:

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 
 import book_site
 import pytest
 
 PROSE = sorted((book_site.ROOT / "book").glob("*.md"))
+
+
+READ = ("README.md", "CONTRIBUTING.md", "book", "docker", "instructor", "labs", "notebooks")
+NOT_MISSPELT = "iif,simpy,wher"  # T-SQL's IIF, SimPy, text that a DMV cuts
+
+
+def test_what_a_learner_reads_is_spelt_right() -> None:
+    """codespell knows no misspelt word in the prose, the labs and the notebooks, outputs included."""
+    command = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", NOT_MISSPELT, "--skip", "_build,_ext,*.svg,*.png"]
+    said = subprocess.run([*command, *READ], capture_output=True, text=True, cwd=book_site.ROOT, check=False)
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
+
+
+def test_a_misspelt_word_is_found(tmp_path: object) -> None:
+    """The checker is there and does find one."""
+    (tmp_path / "page.md").write_text("The log is recieved.", encoding="utf-8")
+    said = subprocess.run([sys.executable, "-m", "codespell_lib", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert said.returncode != 0 and "received" in said.stdout
 
 
 def glossary_terms() -> set[str]:
