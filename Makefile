@@ -25,8 +25,9 @@ lint:
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
 
+# A file of tests stays on one processor: its fixtures are shared.
 unit:
-	$(PY) -m pytest tests -m "not slow and not browser and not docker and not clients"
+	$(PY) -m pytest -n auto --dist loadfile tests -m "not slow and not browser and not docker and not clients"
 
 # Clients in other languages (Go, Java, Node, Rust), each where its toolchain is installed; the first run downloads them.
 test-clients:

@@ -265,7 +265,7 @@ def test_lab_run_saves_every_arm(capsys, monkeypatch, tmp_path, demo):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr(aglab.lab, "open_lab", lambda *a: Lab())
+    monkeypatch.setattr(aglab.lab, "open_lab", lambda *a, **k: Lab())
     words = ("lab", "run", "16-checkpoint-throttle", "--set", "seconds=30", "--set", "users=8", "--out", tmp_path / "o")
     found = run(capsys, *words, "--json").json
     assert {"summary", "events", "warnings", "provenance", "out"} <= set(found)
