@@ -45,7 +45,7 @@ verify-live:
 	@$(PY) scripts/verify_live.py
 
 nbval:
-	$(PY) -m pytest --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks
+	$(PY) -m pytest -n auto --dist loadfile --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks
 
 # The slow one, a chapter in a real JupyterLab, belongs to .ci/run's slow tier.
 browser: book

@@ -85,7 +85,9 @@ def test_demo_prints_what_it_found(capsys, demo, monkeypatch, tmp_path):
 
 def test_labs_are_listed_and_shown(capsys):
     """The list names every lab; a lab shows its question and its T-SQL."""
-    assert [lab["slug"] for lab in run(capsys, "lab", "list", "--json").json["labs"]] == lab_slugs()
+    labs = run(capsys, "lab", "list", "--json").json["labs"]
+    assert [lab["slug"] for lab in labs] == lab_slugs()
+    assert all(lab["minutes"] >= 20 for lab in labs), "reading and lab together"
     assert "16-checkpoint-throttle" in run(capsys, "lab", "list").out
     shown = run(capsys, "lab", "show", "16-checkpoint-throttle", "--json").json
     assert any("TARGET_RECOVERY_TIME" in text for text in shown["steps"].values())
@@ -154,6 +156,26 @@ def test_doctor_looks_and_says_what_to_do(capsys, monkeypatch):
     finding = {"what": "Python", "ok": False, "found": "3.9", "modes": "twin", "remedy": "install Python 3.11 or later"}
     monkeypatch.setattr(aglab.live, "examine", lambda seat=False: {"findings": [finding], "modes": {"twin": False}})
     run(capsys, "doctor").is_one_clear_line(3, "Python 3.9", "install Python 3.11")
+
+
+def test_doctor_looks_at_the_file_of_servers(monkeypatch, tmp_path):
+    """Mode remote needs a right file; why it is not right, and what to do, is a finding."""
+    from aglab.live import examine
+
+    def found():
+        looked = examine()
+        return next(one for one in looked["findings"] if one["modes"] == "remote"), looked["modes"]["remote"]
+
+    monkeypatch.delenv("AGLAB_SERVERS", raising=False)
+    finding, able = found()
+    assert not finding["ok"] and not able and "AGLAB_SERVERS" in finding["remedy"]
+    monkeypatch.setenv("AGLAB_SERVERS", str(tmp_path / "servers.toml"))
+    finding, able = found()
+    assert not able and "does not exist" in finding["found"] and finding["found"].count(finding["remedy"]) == 0
+    text = 'user = "u"\npassword_env = "P"\n[[server]]\nname = "sql1"\nserver = "db01"\n'
+    (tmp_path / "servers.toml").write_text(text, encoding="utf-8")
+    finding, able = found()
+    assert finding["ok"] and able and finding["found"] == "sql1"
 
 
 def _collected(folder):

@@ -68,7 +68,7 @@ def lab_list(as_json: shell.Json = False) -> None:
             {
                 "slug": slug,
                 "title": about.get("title", slug),
-                "minutes": about.get("minutes"),
+                "minutes": sum(about.get(part, 0) for part in ("reading_minutes", "lab_minutes")),
                 "modes": about.get("modes", ["twin"]),
             }
         )

@@ -56,23 +56,25 @@ def examine(seat: bool = False) -> dict[str, Any]:
         from aglab.live.doctor_docker import findings as of_docker
 
         findings += of_docker()
-    modes = {mode: all(finding.ok for finding in findings if finding.modes == mode) for mode in ("twin", "docker")}
+        findings.append(_servers())
+    modes = {mode: all(finding.ok for finding in findings if finding.modes == mode) for mode in ("twin", "docker", "remote")}
     return {
         "findings": [asdict(finding) for finding in findings],
-        "modes": {**modes, "docker": not seat and modes["docker"], "remote": modes["twin"] and _servers()},
+        "modes": {"twin": modes["twin"], **{mode: not seat and modes["twin"] and modes[mode] for mode in ("docker", "remote")}},
     }
 
 
-def _servers() -> bool:
-    """Whether AGLAB_SERVERS names a file of servers that is right; what they are: ``aglab status --mode remote``."""
+def _servers() -> Finding:
+    """The file that AGLAB_SERVERS names; whether its servers answer is for ``aglab status --mode remote`` to see."""
     from aglab.core.errors import UsageError
     from aglab.live.servers import load_servers
 
     try:
-        load_servers()
-    except UsageError:
-        return False
-    return True
+        found = load_servers()
+    except UsageError as error:
+        said = str(error).removesuffix(f"; {error.remedy}")
+        return Finding("servers of your own", False, said, "remote", error.remedy)
+    return Finding("servers of your own", True, ", ".join(server.name for server in found.servers), "remote")
 
 
 def _twin() -> Iterator[Finding]:
