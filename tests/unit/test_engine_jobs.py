@@ -12,6 +12,8 @@ from aglab.engine import Flow, simulate
 from aglab.engine import layout as at
 from aglab.engine.backup import BackupJob, Busy, backup_rate
 from aglab.engine.running import progress, stop
+from aglab.engine.steady import steady
+from aglab.hardware import Profile
 from aglab.scenario import Change, Scenario
 from aglab.scenario.files import scenario_from
 
@@ -178,3 +180,13 @@ def test_a_scenario_keeps_its_timeline_of_jobs():
     base = dataclasses.replace(Scenario.default("hpe-dl380-gen9-ssd", 1), timeline=(Change(1.0, {"backup": PLAIN}),))
     run = Flow(base.with_settings({"duration_s": 10, "warmup_s": 0, "noise": 0})).run()
     assert run.events[0]["value"] == {"gb": 20.0}
+
+
+def test_one_user_gets_through_beside_a_backup_that_could_take_every_processor():
+    """Two slow cores, six buffers to compress: the backup slows a single user down and never stops them."""
+    profile = Profile.load("hpe-dl380-gen9-ssd")
+    small = dataclasses.replace(profile, cpu=dataclasses.replace(profile.cpu, cores_per_socket=1, ghz=2.0))
+    scenario = Scenario.default(small, 1).with_settings(users=1)
+    alone, beside = steady(scenario), steady(scenario, job=BackupJob(compression=True))
+    assert 0.05 * alone.throughput_s < beside.throughput_s < alone.throughput_s
+    assert beside.cpu_util < 1.0

@@ -24,7 +24,7 @@ from aglab.engine.layout import Array
 from aglab.engine.machine import cpu_capacity
 
 BUSY_MOST = 0.99
-SHARE_MOST = 0.95  # a load's I/O always gets through: devices serve first come, first served
+SHARE_MOST = 0.95  # a load always gets through: devices serve first come, first served, and schedulers in turn
 NO_LIMIT = 1e15
 
 
@@ -105,6 +105,9 @@ def take_shares(node: int, cpu_busy: float, data_busy: float, log_busy: float, h
         most = cpu_capacity(here) / here[at.H_SPEED]
         volume, processors, buffers, target = limits_of(job, cpu_busy, min(busy, BUSY_MOST), 0.0, most, speed)
         rate = min(min(volume, processors), min(buffers, target))
+        room = SHARE_MOST * (most - env[at.E_BG_WORK] / here[at.H_SPEED]) - env[at.E_JOB_WORK] / here[at.H_SPEED]
+        if env[at.E_USERS] > 0.0 and rate * job[at.J_WORK] > room * job[at.J_TRANSFER]:
+            rate = max(room, (1.0 - SHARE_MOST) * most) * job[at.J_TRANSFER] / job[at.J_WORK]
         job[at.J_RATE] = rate
         work = rate / job[at.J_TRANSFER] * job[at.J_WORK] * here[at.H_SPEED]
         env[at.E_JOB_WORK] += work
