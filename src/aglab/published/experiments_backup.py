@@ -4,7 +4,8 @@ Backup rates come from :mod:`aglab.engine.backup`; durations from 375 GB of used
 multiplies to. What a backup takes from the OLTP load: the load is given its published rate before the backup at the
 published 80 % CPU (its other demands are those of the transaction mix, scaled by that CPU), then the backup runs beside it
 (:mod:`aglab.engine.sharing`). No constant was fitted to the rates during a backup; the waits for a scheduler and for the data
-volume were added after the first comparison had shown that processor time alone explains half of the loss. Used pages of
+volume were added after the first comparison had shown that processor time alone explains half of the loss, and how a new request
+meets a busy scheduler was changed once more with the rows in sight. Used pages of
 paper 000 are not printed: the fast backup tells them, the tuned one is predicted.
 """
 
