@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from aglab.core.errors import MissingError, unknown_name
+from aglab.core.errors import unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.progress import no_progress
 from aglab.core.quantity import constants, load_toml
 from aglab.engine import Flow
 from aglab.engine.layout import Array
-from aglab.published.calibrate import FREE, TOLERANCE, Free, fitted_rows
+from aglab.published.calibrate import FREE, TOLERANCE, Free, fitted_rows, solver
 from aglab.published.experiments import EXPERIMENTS, PAPER, twin_value
 from aglab.published.rows import medians, roles, rows_for
 from aglab.record import Run
@@ -110,10 +110,7 @@ def ablation(
 
 
 def _without(mechanism: Mechanism, run_s: float, steps_max: int) -> dict[str, Any]:
-    try:
-        from scipy.optimize import least_squares
-    except ImportError as error:
-        raise MissingError("scipy is not installed", "pip install 'aglab[calibrate]'") from error
+    least_squares = solver()
     free = [entry for entry in FREE if entry.name not in mechanism.held]
     fitted = fitted_rows()
 

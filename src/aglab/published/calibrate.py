@@ -9,9 +9,10 @@ prior). The priors settle what the rows leave open, such as users against think 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -98,8 +99,8 @@ def fitted_rows() -> list[tuple[str, str, float]]:
     return [(str(index), str(row["stat"]), float(row["value"])) for index, row in chosen.iterrows()]
 
 
-def fit() -> dict[str, tuple[float, float]]:
-    """Fit all of :data:`FREE`; name -> (value, relative standard error).
+def solver() -> Callable[..., Any]:
+    """scipy's ``least_squares``, which every fit of this room uses.
 
     Raises
     ------
@@ -110,6 +111,19 @@ def fit() -> dict[str, tuple[float, float]]:
         from scipy.optimize import least_squares
     except ImportError as error:
         raise MissingError("scipy is not installed", "pip install 'aglab[calibrate]'") from error
+    found: Callable[..., Any] = least_squares
+    return found
+
+
+def fit() -> dict[str, tuple[float, float]]:
+    """Fit all of :data:`FREE`; name -> (value, relative standard error).
+
+    Raises
+    ------
+    MissingError
+        scipy is not installed.
+    """
+    least_squares = solver()
     start = np.array([math.log(free.centre) for free in FREE])
     found = least_squares(residuals, start, args=(fitted_rows(),), diff_step=5e-3, xtol=1e-6, ftol=1e-6, loss="linear")
     spread = np.sqrt(np.diag(np.linalg.pinv(found.jac.T @ found.jac)))

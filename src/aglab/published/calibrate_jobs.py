@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from aglab.core.errors import MissingError
 from aglab.core.paths import bundle_path
 from aglab.core.quantity import Constant, read_constants
 from aglab.engine.layout import Array
+from aglab.published.calibrate import solver
 from aglab.published.experiments_backup import OPTIONS, PAGES, rate
 from aglab.published.rows import figures
 
@@ -51,10 +51,7 @@ def fit() -> dict[str, float]:
     MissingError
         scipy is not installed.
     """
-    try:
-        from scipy.optimize import least_squares
-    except ImportError as error:
-        raise MissingError("scipy is not installed", "pip install 'aglab[calibrate]'") from error
+    least_squares = solver()
     start = np.array([math.log(centre) for centre, _, _ in PRIORS.values()])
     found = least_squares(residuals, start, diff_step=1e-3, xtol=1e-8)
     values = {name: math.exp(x) for name, x in zip(PRIORS, found.x, strict=True)}

@@ -26,12 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from aglab.core.errors import MissingError
 from aglab.core.paths import bundle_path
 from aglab.core.progress import no_progress
 from aglab.core.quantity import constants
 from aglab.engine.layout import Array
-from aglab.published.calibrate import FREE, TOLERANCE, experiment_runs, fitted_rows, residuals
+from aglab.published.calibrate import FREE, TOLERANCE, experiment_runs, fitted_rows, residuals, solver
 from aglab.published.experiments import EXPERIMENTS, PAPER, READINGS, twin_value
 from aglab.published.rows import roles
 
@@ -86,10 +85,7 @@ def refit(rows: list[Row], start: Array, held: int | None = None) -> Any:
     MissingError
         scipy is not installed.
     """
-    try:
-        from scipy.optimize import least_squares
-    except ImportError as error:
-        raise MissingError("scipy is not installed", "pip install 'aglab[calibrate]'") from error
+    least_squares = solver()
     moving = [index for index in range(len(FREE)) if index != held]
     known = [constants()[FREE[index].name] for index in moving]  # within its plausible range, as a scenario demands
     bounds = ([math.log(max(one.low, 1e-3 * one.value)) for one in known], [math.log(one.high) for one in known])
