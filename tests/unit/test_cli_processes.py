@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
 import psutil
 import pytest
 from cli_help import run, start, until
+
+from aglab.cli.shell import guarded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals; the code under test does not need them")
 
@@ -52,6 +55,29 @@ def test_ctrl_c_in_a_long_run_leaves_no_trace(tmp_path, how):
     assert err.strip().splitlines() == ["aglab: interrupted; nothing is left running or half-written"]
     assert not out.parent.exists()
     assert of_home(home) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_inside_a_destructor_is_not_forgotten(capsys, how):
+    """Python drops an exception raised in a destructor (a compiler has many): the command ends all the same."""
+
+    class Module:
+        def __del__(self):
+            signal.raise_signal(how)
+            sum(range(10))  # the handler runs between these instructions
+
+    def command():
+        module = Module()
+        del module
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            time.sleep(0.01)
+        return 0
+
+    before = sys.unraisablehook
+    assert guarded(command, debug=False, as_json=False) == 130
+    assert capsys.readouterr().err.strip() == "aglab: interrupted; nothing is left running or half-written"
+    assert sys.unraisablehook is before
 
 
 def test_nodes_stay_until_they_are_told_to_end(capsys, monkeypatch, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import dataclasses
 import errno
@@ -10,6 +11,7 @@ import math
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -267,11 +269,39 @@ def _termination() -> Iterator[None]:
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     kept.append((number, signal.signal(number, interrupt)))
     try:
-        yield
+        with _no_interrupt_is_lost():
+            yield
     finally:
         for number, handler in kept:
             with contextlib.suppress(ValueError, OSError, TypeError):
                 signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _no_interrupt_is_lost() -> Iterator[None]:
+    """An interrupt that falls into a destructor or a callback from C is given once more.
+
+    Python prints and drops what is raised there: without this a Ctrl-C during compilation was forgotten and the run went on.
+    """
+    usual = sys.unraisablehook
+    again: list[threading.Timer] = []
+
+    def hook(lost: Any) -> None:
+        if lost.exc_type is not KeyboardInterrupt:
+            usual(lost)
+            return
+        timer = threading.Timer(0.05, _thread.interrupt_main, args=[signal.SIGTERM])  # later: the hook itself must not be hit
+        timer.daemon = True
+        again.append(timer)
+        timer.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        for timer in again:
+            timer.cancel()
+        sys.unraisablehook = usual
 
 
 __all__ = ["AglabError", "MissingError", "UsageError", "guarded", "note", "print_json", "print_table", "progress_bar", "say"]
