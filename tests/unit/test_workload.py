@@ -9,7 +9,10 @@ import pytest
 
 from aglab.core.errors import UsageError
 from aglab.core.paths import bundle_path
-from aglab.workload import Workload, workload_names
+from aglab.engine import Flow, steady
+from aglab.scenario import Scenario
+from aglab.scenario.files import scenario_from
+from aglab.workload import Workload, mixed, workload_names
 
 
 @pytest.fixture
@@ -76,3 +79,70 @@ def test_a_workload_file_of_your_own(tmp_path):
         Workload.load(path)
     with pytest.raises(UsageError, match="did you mean 'tpcc-like'"):
         Workload.load("tpcc")
+
+
+@pytest.mark.parametrize("name", workload_names())
+def test_every_bundled_workload_runs(name):
+    """A standalone server gets through with each, and no more than its stations allow."""
+    scenario = Scenario.default("hpe-dl380-gen9-ssd", 1, name)
+    found = steady(scenario)
+    assert found.throughput_s * found.response_s == pytest.approx(scenario.settings.users)
+    assert 0 < found.cpu_util < 1 and found.data_util < 1
+
+
+def test_in_memory_rows_touch_no_page_and_wait_for_the_log_only():
+    """No data read, no dirty page; its commits are its wait, and delayed durability takes that away."""
+    scenario = Scenario.default("hpe-dl380-gen9-ssd", 1, "in-memory-update").with_settings({"noise": 0, "users": 20})
+    flow = Flow(scenario)
+    flow.advance(30)
+    totals = flow.totals("sql1")
+    assert totals["page_reads"] == totals["page_writes"] == totals["pages_dirtied"] == 0 < totals["log_bytes_flushed"]
+    waiting = steady(scenario)
+    assert waiting.commit_s > 0.5 * (waiting.response_s - waiting.think_s)
+    lazy = steady(scenario.with_settings(delayed_durability="FORCED"))
+    assert lazy.commit_s == 0 and lazy.throughput_s > 1.2 * waiting.throughput_s
+
+
+def test_a_mix_has_the_demands_of_its_parts():
+    """Averages over all transactions, over those that write, and sums of the sets of pages."""
+    one, other = Workload.load("tpcc-like"), Workload.load("tpce-like")
+    both = mixed({"tpcc-like": 0.75, "tpce-like": 0.25})
+    assert both.cpu_us == pytest.approx(0.75 * one.cpu_us + 0.25 * other.cpu_us)
+    log = [job.log_bytes_per_tx * (1 - job.read_only_share) for job in (one, other, both)]
+    assert log[2] == pytest.approx(0.75 * log[0] + 0.25 * log[1])
+    assert both.hot_pages == pytest.approx(one.hot_pages + other.hot_pages)
+    assert both.data_pages == pytest.approx(one.data_pages + other.data_pages)
+    alone = mixed({"tpcc-like": 1})
+    assert all(
+        getattr(alone, spec.name) == pytest.approx(getattr(one, spec.name)) for spec in dataclasses.fields(one) if spec.metadata
+    )
+
+
+def test_a_scenario_file_takes_a_mix():
+    """``[workload] mix`` makes the workload; what else stands there changes it."""
+    table = {"profile": "hpe-dl380-gen9-ssd", "workload": {"mix": {"tpcc-like": 0.9, "tpce-like": 0.1}, "think_us": 5}}
+    scenario = scenario_from(table, "test")
+    assert scenario.workload.name == "tpcc-like + tpce-like" and scenario.workload.think_us == 5
+    assert scenario.workload.read_only_share == pytest.approx(0.0769)
+
+
+@pytest.mark.parametrize(
+    ("mix", "message"),
+    [
+        ({"tpcc-like": 0.5}, "add up to 0.5 and must add up to 1"),
+        ({"tpcc-like": 1.5}, "mix.tpcc-like=1.5 must be <= 1"),
+        ({"tpcc": 1}, "did you mean 'tpcc-like'"),
+        ({}, "must be a table"),
+        (3, "must be a table"),
+    ],
+)
+def test_a_wrong_mix_is_refused(mix, message):
+    """Name, share, sum."""
+    with pytest.raises(UsageError, match=message):
+        mixed(mix)
+
+
+def test_a_workload_is_named_or_mixed():
+    """Both at once would hide one."""
+    with pytest.raises(UsageError, match="exclude each other"):
+        scenario_from({"workload": {"name": "tpcc-like", "mix": {"tpcc-like": 1}}}, "test")

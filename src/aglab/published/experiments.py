@@ -14,7 +14,14 @@ import pandas as pd
 
 from aglab.core.counters import BY_KEY
 from aglab.engine import Flow
-from aglab.published import experiments_backup, experiments_nvdimm, experiments_partitions, experiments_redo, experiments_storage
+from aglab.published import (
+    experiments_backup,
+    experiments_memory,
+    experiments_nvdimm,
+    experiments_partitions,
+    experiments_redo,
+    experiments_storage,
+)
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -123,6 +130,7 @@ COMPUTED: dict[str, Callable[[], float]] = {
     **experiments_nvdimm.COMPUTED,
     **experiments_backup.COMPUTED,
     **experiments_partitions.COMPUTED,
+    **experiments_memory.COMPUTED,
 }
 """Rows that a mechanism answers without a run: an array, a backup, a log on persistent memory."""
 

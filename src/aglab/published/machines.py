@@ -21,6 +21,7 @@ _BY_PREFIX: dict[str, tuple[str, ...]] = {  # the longest prefix of the id count
     "dl560-bk-load-impact-max": (_TWO,),
     **{f"dl560-t{table}-{name}s-": (profile,) for table in (10, 11, 12) for name, profile in (("2", _TWO), ("4", _FOUR))},
     "eql-": ("dell-ps6100xv",),
+    "blog-": ("laptop-hyperv",),
 }
 
 

@@ -33,6 +33,7 @@ ROLE_FILES = (  # by mechanism
     "roles_backup.csv",
     "roles_redo.csv",
     "roles_partitions.csv",
+    "roles_memory.csv",
 )
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows

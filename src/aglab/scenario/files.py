@@ -1,9 +1,10 @@
 """Scenario files: TOML that names a profile and a workload, and says what differs.
 
 ``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[hardware.cpu]`` (and the other parts), ``[workload]``
-as a table, ``[constants]`` and ``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``;
-each ``[[timeline]]`` has ``at_s``, an optional ``node`` and the values that change then (:data:`aglab.scenario.CHANGES`); a
-backup is a table of :class:`aglab.scenario.jobs.BackupJob`: ``backup = { devices = 4, compression = true }``.
+as a table (``name``, or ``mix = { "tpcc-like" = 0.8, "tpce-like" = 0.2 }``, and demands that differ), ``[constants]`` and
+``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``; each ``[[timeline]]`` has ``at_s``,
+an optional ``node`` and the values that change then (:data:`aglab.scenario.CHANGES`); a backup is a table of
+:class:`aglab.scenario.jobs.BackupJob`: ``backup = { devices = 4, compression = true }``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from aglab.core.quantity import load_toml
 from aglab.scenario.changes import Change, check_change
 from aglab.scenario.keys import apply_settings
 from aglab.scenario.model import Scenario
+from aglab.workload import mixed
 
 _KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline")
 
@@ -39,8 +41,10 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     job = table.get("workload", "tpcc-like")
     overrides = {}
     if isinstance(job, dict):
-        overrides = {f"workload.{key}": value for key, value in job.items() if key != "name"}
-        job = job.get("name", "tpcc-like")
+        if "mix" in job and "name" in job:
+            raise UsageError(f"name and mix of [workload] in {where} exclude each other", "keep one of them")
+        overrides = {f"workload.{key}": value for key, value in job.items() if key not in ("name", "mix")}
+        job = mixed(job["mix"], f"[workload] of {where}") if "mix" in job else job.get("name", "tpcc-like")
     scenario = Scenario.default(_named(table.get("profile", "hpe-dl380-gen9-ssd"), folder), 1, _named_workload(job, folder))
     settings: dict[str, Any] = {**overrides, **_flatten("hardware", table.get("hardware", {}), where)}
     settings |= {f"settings.{key}": value for key, value in table.get("settings", {}).items()}
@@ -79,6 +83,8 @@ def _named(name: Any, folder: Path | None) -> Any:
 def _named_workload(name: Any, folder: Path | None) -> Any:
     from aglab.workload import Workload
 
+    if isinstance(name, Workload):
+        return name
     return Workload.load(_resolved(name, folder))
 
 
