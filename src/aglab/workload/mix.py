@@ -56,7 +56,7 @@ def mixed(shares: Mapping[str, Any] | Mapping[Workload, Any], where: str = "work
         return part / writes if writes > 0.0 else 0.0
 
     first = parts[0][0]
-    values = {name: average(name) for name in _OVER_ALL} | {name: of_writers(name) for name in _OVER_WRITERS}
+    values: dict[str, Any] = {name: average(name) for name in _OVER_ALL} | {name: of_writers(name) for name in _OVER_WRITERS}
     title = " + ".join(f"{share:.0%} {job.title or job.name}" for job, share in parts)
     source = Tag("assumed", "averaged over the mix")
     return dataclasses.replace(
