@@ -137,7 +137,8 @@ class Flow:
         st_out = np.zeros((*shape, at.ST_SIZE))
         s = self.state
         p = self.params
-        run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, tot_out, st_out)
+        room = at.workspace(len(self.names))
+        run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, *room, tot_out, st_out)
         s.ticks = first + counts
         running.note_ends(self)
         times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * self.scenario.settings.sample_s

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+# _nrt: no references are counted. Arrays belong to the caller, kernels make none, and counting took half of a tick's time.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def _wanted() -> bool:
@@ -81,7 +83,7 @@ def kernel(function: F) -> F:
         return function
     import numba
 
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True}
     try:
         # arrays are passed as seven numbers each: a call that is not inlined costs more than most bodies
         compiled: Any = numba.njit(**options, forceinline=True)(function)
@@ -106,8 +108,7 @@ def entry(function: F) -> F:
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_folder())
     try:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "cache": True}
-        compiled: Any = numba.njit(**options)(function)
+        compiled: Any = numba.njit(**_OPTIONS, cache=True)(function)
     finally:
         settings.CACHE_DIR = before
     return compiled

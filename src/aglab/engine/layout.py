@@ -259,3 +259,8 @@ SLOTS = 2
     E_LOG_BW,
     ENV_SIZE,
 ) = range(19)
+
+
+def workspace(nodes: int) -> tuple[Array, Array, Array]:
+    """Room for what a tick computes anew: whom commits wait for (``sync``), ``env`` and ``out``."""
+    return np.zeros(nodes), np.zeros(ENV_SIZE), np.zeros(OUT_SIZE)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from aglab.engine import layout as at
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
@@ -320,6 +318,9 @@ def advance(
     tot: Array,
     jb: Array,
     noise: Array,
+    sync: Array,
+    env: Array,
+    out: Array,
     tot_out: Array,
     st_out: Array,
 ) -> int:
@@ -333,6 +334,8 @@ def advance(
         A sample is taken whenever the count of ticks is a multiple of it.
     noise : float64[ticks]
         One normal draw per tick; NaN keeps the noise where it is.
+    sync, env, out : float64[n]
+        Room to work in (:func:`aglab.engine.layout.workspace`): kernels allocate nothing.
     tot_out, st_out : float64[samples, nodes, TOT_SIZE] and [samples, nodes, ST_SIZE]
         Filled with totals and state at each sample.
 
@@ -341,9 +344,6 @@ def advance(
     int
         Samples taken.
     """
-    sync = np.zeros(hw.shape[0])
-    env = np.zeros(at.ENV_SIZE)
-    out = np.zeros(at.OUT_SIZE)
     samples = 0
     for index in range(ticks):
         move_noise(noise[index], dt, cl, ct)
