@@ -357,3 +357,12 @@ def test_no_fixture_is_missing() -> None:
     """Each file of statements has its expected results."""
     folder = Path(__file__).parent / "fixtures"
     assert {p.stem for p in folder.glob("*.sql")} == {p.stem for p in folder.glob("*.expected")}
+
+
+def test_a_function_may_loop_for_long() -> None:
+    """A loop in a scalar function is not taken for a wait, however many rounds it makes; WAITFOR in one is still refused."""
+    client = Client()
+    client.run("CREATE FUNCTION dbo.l() RETURNS int AS BEGIN DECLARE @i int = 0; WHILE @i < 5000 SET @i += 1; RETURN @i END")
+    assert client.run("SELECT dbo.l()").rows == [(5000,)]
+    client.run("CREATE FUNCTION dbo.w() RETURNS int AS BEGIN WAITFOR DELAY '00:00:01'; RETURN 1 END")
+    assert client.run("SELECT dbo.w()").errors == [443]

@@ -25,7 +25,7 @@ class Knowledge(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         declared = Path(self.env.srcdir) / "book" / "statements.toml"
         self.env.note_dependency(str(declared))
-        tables = [*statements(declared), *catalogue()]
+        tables = [*statements(declared), settings(declared), *catalogue()]
         return [raw(table.html()) for table in tables]
 
 
@@ -45,6 +45,12 @@ def statements(declared: Path) -> list[Table]:
             parse_batch(example)
         tables.append(Table(group["title"], ("statement, by example",), tuple((example,) for example in group["examples"])))
     return tables
+
+
+def settings(declared: Path) -> Table:
+    """``[[setting]]`` of ``statements.toml``: what each setting drives, or that it is kept in the catalogue only."""
+    rows = tomllib.loads(declared.read_text(encoding="utf-8"))["setting"]
+    return Table("Settings, and what each drives", ("setting", "drives"), tuple((one["name"], one["drives"]) for one in rows))
 
 
 def catalogue() -> list[Table]:

@@ -45,6 +45,7 @@ class Instance:
         self.sessions: dict[int, Session] = {}
         self.locks = LockManager(self._deadlock_cost)
         self.startup_parameters: list[str] = []
+        self.protected_modules: set[int] = set()  # objects of master that Resource Governor uses
         self.statements = StatementCache()
         self.pool = BufferPool()
         self._transaction_ids = itertools.count(1000)

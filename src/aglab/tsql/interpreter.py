@@ -13,7 +13,7 @@ from typing import Any
 
 from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast_statements as st
-from aglab.tsql.effects import Cancelled, Columns, Done, Effect, EnvChange, ReturnStatus, ReturnValue, Rows
+from aglab.tsql.effects import Cancelled, Columns, Done, Effect, EnvChange, ReturnStatus, ReturnValue, Rows, Wait
 from aglab.tsql.execute.calls import Argument, declare, type_of
 from aglab.tsql.execute.executor import BatchAborted, Executor
 from aglab.tsql.host import Host
@@ -65,6 +65,7 @@ class Interpreter:
         self.try_depth = 0
         self.loop_depth = 0
         self.steps = 0
+        self.steps_max = MAX_STEPS
         self.captured: list[Any] | None = None
 
     # --- what the node calls ------------------------------------------------------------------------------------------------
@@ -205,8 +206,8 @@ class Interpreter:
     def step(self) -> None:
         """Count a statement; error 59003 beyond the limit."""
         self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise error(59003, "the number of statements in a batch", MAX_STEPS)
+        if self.steps > self.steps_max:
+            raise error(59003, "the number of statements in a batch", self.steps_max)
 
     def parse(self, text: str) -> list[st.Statement]:
         """The statements of a text, from the cache where it has been seen."""
@@ -250,7 +251,12 @@ def _swallow(effects: Any, columns: list[Any], rows: list[Any]) -> Iterable[Any]
             yield effect
 
 
-def run_function(runtime: Runtime, module: Module, database: Database, values: list[Any]) -> Any:
+def _a_turn(effect: Effect) -> bool:
+    """A loop offers others a turn; a function cannot take it: it is part of a statement."""
+    return isinstance(effect, Wait) and effect.kind == "time" and not effect.wait_type
+
+
+def run_function(runtime: Runtime, module: Module, database: Database, values: list[Any], steps_max: int = MAX_STEPS) -> Any:
     """Run a user-defined function's body to its end; it may not wait or send anything."""
     definition = module.definition
     variables = Variables()
@@ -258,6 +264,7 @@ def run_function(runtime: Runtime, module: Module, database: Database, values: l
         variables.types[parameter.name.lower()] = parameter.type
         variables.values[parameter.name.lower()] = value
     interpreter = Interpreter(runtime.host, runtime.session)
+    interpreter.steps_max = steps_max
     interpreter.try_depth = 1  # errors go up to the calling statement
     inner = replace(
         runtime,
@@ -286,7 +293,7 @@ def run_function(runtime: Runtime, module: Module, database: Database, values: l
             except StopIteration as end:
                 signal = end.value
                 break
-            if not isinstance(effect, Done):
+            if not isinstance(effect, Done) and not _a_turn(effect):
                 generator.close()
                 raise error(443, type(effect).__name__)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aglab.tsql.messages_admin import ADMINISTRATION
 from aglab.tsql.messages_storage import STORAGE
 
 MESSAGES: dict[int, tuple[int, int, str]] = {
@@ -715,3 +716,4 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     59004: (16, 1, "The twin failed on this statement ({0}). Please report it with the statement's text."),
 }
 MESSAGES.update(STORAGE)
+MESSAGES.update(ADMINISTRATION)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aglab.tsql.lexer import BINARY, INTEGER, NAME, NATIONAL, QUOTED, STRING, Token
+from aglab.tsql.lexer import BINARY, DECIMAL, INTEGER, NAME, NATIONAL, QUOTED, STRING, Token
 from aglab.tsql.messages import error
 
 _TEXTS = (STRING, NATIONAL)
@@ -86,6 +86,10 @@ class Clauses:
     def number(self) -> int:
         """A whole number."""
         return int(self._take(INTEGER))
+
+    def decimal(self) -> float:
+        """A number, whole or not."""
+        return float(self._take(INTEGER, DECIMAL))
 
     def binary(self) -> bytes:
         """A binary constant."""

@@ -20,6 +20,7 @@ from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog
 from aglab.twin.freeze_rows import dump as dump
 from aglab.twin.freeze_rows import load as load
+from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
 from aglab.twin.plant import Plant, Recording
 
@@ -113,6 +114,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "hadr": [node.hadr_enabled, node.hadr_at_next_start],
         "trust": node.trust.to_dict(),
         "health": node.health.to_dict(),
+        "governor": node.governor.to_dict(),
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
@@ -145,6 +147,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.hadr_enabled, node.hadr_at_next_start = content["hadr"]
     node.trust = Trust.from_dict(content["trust"])
     node.health = HealthSession(**content["health"])
+    node.governor = Governor.from_dict(content.get("governor"))
+    instance.protected_modules = node.governor.classifier_ids()
     node.started_s = float(content["started_s"])
     for name, (value, in_use) in content["configurations"].items():
         if name in instance.configurations:

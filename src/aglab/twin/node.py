@@ -26,6 +26,7 @@ from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
+from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
 from aglab.twin.page_writes import PageWrites
 from aglab.twin.requests import Requests
@@ -68,6 +69,7 @@ class Node(Requests):
         self.hadr_enabled = True
         self.hadr_at_next_start = True  # mssql-conf set hadr.hadrenabled: in force from the next start
         self.health = HealthSession()
+        self.governor = Governor()
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -128,6 +130,7 @@ class Node(Requests):
         self.instance.trace_flags = settings.trace_flags(self.startup_options)
         self.hybrid_buffer_pool = (self.hybrid_buffer_pool[0],) * 2
         self.errorlog.cycle(self)
+        self.governor.restarted(self.started_s)
         self.waits.clear()
         self.waits_cleared = {}
         self.database_totals = {}

@@ -9,6 +9,7 @@ from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
 from aglab.tsql import Message
 from aglab.tsql.messages import text_of
 from aglab.twin.clients import Client
+from aglab.twin.governor import Governor, classify
 from aglab.twin.logins import fits
 from aglab.twin.persistent_memory import RECOVERY_PENDING
 from aglab.twin.security import LoginGate, same_secret
@@ -32,6 +33,7 @@ class Requests:
     instance: Any
     errorlog: ErrorLog
     clients: dict[int, Client]
+    governor: Governor
     accepting: bool
     logins: int
     logouts: int
@@ -91,6 +93,7 @@ class Requests:
             client_interface=request.library[:32],
             read_only_intent=request.read_only_intent,
         )
+        classify(self, session)  # type: ignore[arg-type]
         client = Client(self, connection, session, self.cluster.world.wall())  # type: ignore[arg-type]
         session.login_time = self.now()  # type: ignore[attr-defined]
         self.clients[session.spid] = client
@@ -147,9 +150,11 @@ class Requests:
             client.session.reset()
         else:
             deque(client.interpreter.reset(), maxlen=0)
+        classify(self, client.session)  # type: ignore[arg-type]  # every new session is, a pooled connection's too
 
     def _finished(self, client: Client) -> None:
         client.request_ended()
+        self.governor.count(client.session)
         if client.gone:
             self._forget(client)
         elif client.hang_up_after:

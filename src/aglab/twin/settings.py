@@ -15,7 +15,7 @@ from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
-from aglab.twin import group_statements, health_session, logins, security_statements
+from aglab.twin import governor_statements, group_statements, health_session, logins, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 
@@ -199,6 +199,7 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 _COMMANDS = {
     "ALTER INDEX": _rebuild,
     "CHECKPOINT": _checkpoint,
+    **governor_statements.COMMANDS,
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
     **logins.COMMANDS,

@@ -1,4 +1,4 @@
-"""Rows of further server views: schedulers, memory, waiting tasks, log statistics, endpoints, Resource Governor's defaults.
+"""Rows of further server views: schedulers, memory, waiting tasks, log statistics, event sessions.
 
 Column names follow "System dynamic management views" and "System catalog views" (SQL Server documentation).
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
-from aglab.twin import deadlocks, health_session, views_endpoints
+from aglab.twin import deadlocks, governor_views, health_session, views_endpoints
 from aglab.twin.clock import EPOCH
 
 if TYPE_CHECKING:
@@ -126,37 +126,6 @@ def is_preferred(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     yield {"value": node.backup_preferred(name)}
 
 
-def resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.resource_governor_resource_pools: the two that are always there"""
-    for number, name in ((1, "internal"), (2, "default")):
-        limits = dict.fromkeys(("min_cpu_percent", "min_memory_percent", "min_iops_per_volume", "max_iops_per_volume"), 0)
-        full = dict.fromkeys(("max_cpu_percent", "max_memory_percent", "cap_cpu_percent"), 100)
-        yield {"pool_id": number, "name": name, **limits, **full}
-
-
-def workload_groups(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.resource_governor_workload_groups: the two that are always there"""
-    for number, name in ((1, "internal"), (2, "default")):
-        yield {
-            "group_id": number,
-            "name": name,
-            "importance": "Medium",
-            "request_max_memory_grant_percent": 25,
-            "request_max_cpu_time_sec": 0,
-            "request_memory_grant_timeout_sec": 0,
-            "max_dop": 0,
-            "group_max_requests": 0,
-            "pool_id": number,
-            "external_pool_id": 2,
-            "request_max_memory_grant_percent_numeric": 25.0,
-        }
-
-
-def resource_governor(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.resource_governor_configuration"""
-    yield {"classifier_function_id": 0, "is_enabled": False, "max_outstanding_io_per_volume": 0}
-
-
 def nothing(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
     """A view that has no rows on this kind of cluster"""
     return ()
@@ -212,7 +181,5 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     **health_session.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
-    "sys.resource_governor_resource_pools": resource_pools,
-    "sys.resource_governor_workload_groups": workload_groups,
-    "sys.resource_governor_configuration": resource_governor,
+    **governor_views.VIEWS,
 }

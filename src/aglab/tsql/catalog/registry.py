@@ -28,6 +28,7 @@ MODULES = (
     "hadr",
     "objects",
     "security",
+    "governor",
     "schema_views",
     "compatibility",
     "msdb",

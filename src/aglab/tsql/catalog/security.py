@@ -184,16 +184,3 @@ define(
     """sys.server_permissions: class tinyint!, class_desc nvarchar(60), major_id int!, minor_id int!, grantee_principal_id int!,
     grantor_principal_id int!, type char(4)!, permission_name nvarchar(128), state char(1)!, state_desc nvarchar(60)"""
 )
-define(
-    """sys.resource_governor_resource_pools: pool_id int!, name sysname!, min_cpu_percent int!, max_cpu_percent int!,
-    min_memory_percent int!, max_memory_percent int!, cap_cpu_percent int!, min_iops_per_volume int!, max_iops_per_volume
-    int!"""
-)
-define(
-    """sys.resource_governor_workload_groups: group_id int!, name sysname!, importance sysname!,
-    request_max_memory_grant_percent int!, request_max_cpu_time_sec int!, request_memory_grant_timeout_sec int!, max_dop
-    int!, group_max_requests int!, pool_id int!, external_pool_id int!, request_max_memory_grant_percent_numeric float!"""
-)
-define(
-    """sys.resource_governor_configuration: classifier_function_id int!, is_enabled bit!, max_outstanding_io_per_volume int!"""
-)

@@ -61,6 +61,8 @@ class ModuleMixin(BaseExecutor):
             raise error(2714, bare, line=s.line, state=3)
         if existing is None and s.action == "ALTER":
             raise error(208, ".".join(s.name), line=s.line, state=6)
+        if isinstance(existing, Module):
+            self._check_unused(database, existing, "alter", s.line)
         number = existing.object_id if isinstance(existing, Module) else database.next_object_id()
         module = Module(number, schema, bare, s.kind.lower(), s.text, s, database.name, self.runtime.now())
 
@@ -83,6 +85,11 @@ class ModuleMixin(BaseExecutor):
         yield from self.in_transaction(work)
         yield Done(None, "", self.in_procedure)
         return None
+
+    def _check_unused(self, database: Database, module: Module, verb: str, line: int) -> None:
+        """Error 10920 for the function that classifies sessions."""
+        if database.name == "master" and module.object_id in self.runtime.instance.protected_modules:
+            raise error(10920, verb, module.name, line=line)
 
     def _check_view(self, database: Database, s: st.CreateModule) -> None:
         from aglab.tsql.query.planner import named_columns
@@ -136,6 +143,8 @@ class ModuleMixin(BaseExecutor):
         if actual != kind:
             raise error(3705, s.kind, ".".join(name), actual, actual.upper(), line=s.line)
         self._check_ddl(database)
+        if isinstance(item, Module):
+            self._check_unused(database, item, "drop", s.line)
         if isinstance(item, Table):
             for other in database.tables():
                 if other is not item and any(key.referenced.lower() == item.full_name.lower() for key in other.foreign_keys):
