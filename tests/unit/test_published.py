@@ -17,10 +17,14 @@ from aglab.engine import Flow
 from aglab.published import calibrate, compare, demo, published, roles, score, tables
 from aglab.published.demo import arms, cost_row
 from aglab.published.experiments import EXPERIMENTS, READINGS, Reading, run_experiment, twin_value
-from aglab.published.rows import ROLE_FILES, ROLES, comparison_row, figures, fitted_constants, medians
+from aglab.published.experiments_rest import memory_table_mb
+from aglab.published.orders import judge, orders
+from aglab.published.repeats import repeated, repeats
+from aglab.published.rows import ROLE_FILES, ROLES, comparison_row, figures, fitted_constants, medians, not_behaviour
 from aglab.record import Run
 from aglab.scenario import Scenario
 
+PENDING = ("dl560-t14-", "dl560-ix-speedup", "dl560-ix-gain")  # roles of these come with their mechanism
 SHAPE = {"id", "paper", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason"}
 
 
@@ -62,9 +66,9 @@ def test_every_role_is_one_of_four_and_every_residual_says_why():
 
 
 def test_every_fitted_predicted_and_residual_row_is_read_from_an_experiment():
-    """No row of those roles is left out of the score."""
+    """No row of those roles is left out of the score; only a residual may be without an answer, and says why."""
     rows = score()["rows"]
-    assert all(row["twin"] is not None for row in rows)
+    assert all(row["twin"] is not None or (row["role"] == "residual" and row["reason"]) for row in rows)
     assert all(set(row) >= SHAPE for row in rows)
     assert {row["id"] for row in rows} == set(roles()[roles()["role"] != "input"].index)
 
@@ -184,12 +188,12 @@ def test_errors_are_signed_and_zero_is_no_divisor():
 
 def test_no_output_is_stored_and_replayed():
     """Every fitted or predicted number moves when the machine does."""
-    before = score("000", more={"noise": 0})["rows"]
+    before = [row for row in score("000", more={"noise": 0})["rows"] if row["twin"] is not None and not row["repeats"]]
     changed = {"noise": 0, "cpu_us": 500, "log_write_us": 200, "ssds": 4}
     after = {row["id"]: row["twin"] for row in score("000", more=changed)["rows"]}
     still = [row["id"] for row in before if row["twin"] == after[row["id"]] and "ckpt" not in row["id"]]
     still.remove("hpe380-bk-tuned-duration")  # computed without a run: settings of the runs do not reach it
-    limited_by_redo = {"hpe380-claim-ha-sustained-tpm", "hpe380-claim-recovery-max"}  # as the two rows of Figure 10
+    limited_by_redo = {"hpe380-claim-ha-sustained-tpm", "hpe380-claim-recovery-max", "hpe380-f12-hot-core"}  # as Figure 10
     assert set(still) - limited_by_redo <= {
         "hpe380-k-pages",
         "hpe380-f10-sec-redone",
@@ -250,8 +254,10 @@ def test_every_compared_row_names_its_machine():
     from aglab.published.machines import machines
 
     known = {*profile_names(), *array_names()}
-    frame = roles()
-    for row_id in frame[frame["role"] != "input"].index:
+    answered = {row["id"] for row in score()["rows"] if row["twin"] is not None} - {
+        "blog-table-mem"
+    }  # a table's size: no machine
+    for row_id in answered:
         assert machines(row_id) and set(machines(row_id)) <= known, row_id
 
 
@@ -262,3 +268,48 @@ def test_large_errors_of_predicted_rows_have_a_reason():
     assert database_gap() == pytest.approx(100 * (database_iops() / iometer_iops(8, 0.85) - 1))
     rows = [row for row in score()["rows"] if row["role"] == "predicted"]
     assert [row["id"] for row in rows if abs(row["error_pct"]) > 50 and not row["reason"]] == []
+
+
+def test_every_measured_row_is_scored_or_no_behaviour():
+    """No measured or derived number is silently left out: it has a role, or it is a price or a capacity."""
+    frame = figures()
+    core = frame[frame["kind"].isin(["measured", "derived"])]
+    silent = set(core.index[core["role"] == ""]) - set(not_behaviour().index)
+    assert {row_id for row_id in silent if not row_id.startswith(PENDING)} == set()
+    assert not set(not_behaviour().index) & set(roles().index)
+
+
+def test_a_row_printed_twice_counts_once():
+    """Repeats follow the rows they repeat, in value and role, and no median or count of fitted rows sees them."""
+    rows = {row["id"]: row for row in score("000")["rows"]}
+    ratio = rows["hpe380-transport-to-log-ratio"]
+    assert ratio["twin"] == pytest.approx(rows["hpe380-t3-transport"]["twin"] / rows["hpe380-t3-log-flush"]["twin"], abs=1e-3)
+    deficit = rows["hpe380-f10-sec-logrecv"]["twin"] - rows["hpe380-f10-sec-redone"]["twin"]
+    assert rows["hpe380-appd-redo-deficit"]["twin"] == pytest.approx(deficit / 1e6, abs=1e-3)
+    plain = [row for row in rows.values() if not row["repeats"]]
+    assert medians(rows.values()) == medians(plain) and len(plain) < len(rows)
+    frame = figures()
+    for row_id, one in repeats().items():
+        assert set(one.parts) <= set(roles().index), row_id
+        told = repeated(row_id, lambda part: float(frame.loc[part, "value"]))
+        assert told == pytest.approx(float(frame.loc[row_id, "value"]), rel=0.12, abs=1.5), row_id  # as rounded as the papers do
+    assert repeated("hpe380-appd-redo-deficit", lambda part: None) is None
+
+
+def test_the_papers_obey_their_own_claims_of_order():
+    """Each claim is what the printed rows say, between rows that are scored; the twin is judged on all of them."""
+    values = {str(row_id): float(value) for row_id, value in figures()["value"].items()}
+    assert all(one["right"] for one in judge(values))
+    scored = set(roles()[roles()["role"] != "input"].index)
+    assert all(order.rows and set(order.rows) <= scored for order in orders())
+    verdicts = {one["claim"]: one["right"] for one in score()["orders"]}
+    assert len(verdicts) == len(orders()) and verdicts["-k750 runs faster than the default checkpoint"]
+    assert verdicts["it turns back: slower at MAXDOP 24 than at 16"] is False  # shown on the page, not hidden
+    assert score("001")["orders"] and judge({}, ["nothing"]) == []
+
+
+def test_the_size_of_a_memory_optimized_table():
+    """5,000 rows of 8,000 B and a million buckets; buckets are rounded up to a power of two."""
+    assert memory_table_mb(0, 1_048_576, 8000) == 8.0
+    assert memory_table_mb(0, 1_048_577, 8000) == 16.0
+    assert memory_table_mb(1000, 1, 8000) * 1048576 == pytest.approx(1000 * (32 + 8016) + 8)

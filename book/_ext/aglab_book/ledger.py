@@ -4,6 +4,7 @@
   several papers have such a table); ``:figure:`` ``ranges`` or ``errors`` draws them too, ``worst`` lists the largest errors
   outside the fitted rows, ``:count:`` of them.
 - ``{score}``: median absolute error by role, number of constants, number of rows they were fitted on.
+- ``{orders}``: claims of order and optimum, and whether the twin gets them right; ``{unanswered}``: rows without a mechanism.
 - ``{constants}``: constants of the model with unit, tag and meaning.
 - ``{ablation}``: what breaks when a mechanism is taken out, as ``data/calibration/ablation.toml`` keeps it.
 - ``{assumed}``: everything tagged as assumed, constants and values of the hardware profiles.
@@ -25,6 +26,8 @@ from sphinx.util.docutils import SphinxDirective
 from aglab.core.paths import bundle_path
 from aglab.published.ablation import stored
 from aglab.published.machines import label
+from aglab.published.orders import judge, number_of
+from aglab.published.rows import once
 from aglab.viz.compare import as_rows, comparison, errors, table
 from aglab.viz.figure import Table
 from aglab.viz.text import significant
@@ -38,6 +41,8 @@ ROLES = ("fitted", "predicted", "residual", "input")
 def setup(app: Sphinx) -> None:
     app.add_directive("ledger", Ledger)
     app.add_directive("score", Score)
+    app.add_directive("orders", Orders)
+    app.add_directive("unanswered", Unanswered)
     app.add_directive("constants", Constants)
     app.add_directive("assumed", Assumed)
     app.add_directive("ablation", Ablation)
@@ -85,7 +90,7 @@ class Ledger(SphinxDirective):
         if kind == "ranges":
             return [raw(comparison(rows, title=title, label=label_of_rows(rows), caption=_LEGEND).html())]
         if kind == "errors":
-            scored = [row for row in rows if row["role"] != "input"]
+            scored = [row for row in once(rows) if row["role"] != "input"]
             return [raw(errors(scored, title="Error of the twin, row by row", label=label_of_rows(scored)).html())]
         if kind == "worst":
             return [raw(worst(rows, self.options.get("count", 5)).html())]
@@ -97,7 +102,7 @@ def worst(rows: list[dict[str, Any]], count: int = 5) -> Table:
 
     Rows that share a reason are one failing and show once, by the worst of them.
     """
-    scored = [row for row in rows if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
+    scored = [row for row in once(rows) if row["role"] in ("predicted", "residual") and row["error_pct"] is not None]
     scored.sort(key=lambda row: -abs(row["error_pct"]))
     kept = list({(row["role"], row["reason"] or row["id"]): row for row in reversed(scored)}.values())
     kept = sorted(kept, key=lambda row: -abs(row["error_pct"]))[:count]
@@ -125,7 +130,8 @@ class Score(SphinxDirective):
     """Medians of the absolute error by role, beside the number of constants."""
 
     def run(self) -> list[nodes.Node]:
-        rows = ledger_rows(self.env.app)
+        every = ledger_rows(self.env.app)
+        rows = once(every)
         lines: list[tuple[Any, ...]] = []
         for role in ROLES:
             mine = [abs(row["error_pct"]) for row in rows if row["role"] == role and row["error_pct"] is not None]
@@ -141,8 +147,53 @@ class Score(SphinxDirective):
         fitted = [item for item in constants() if item[3].startswith("fitted")]  # as `aglab published score` counts
         rows_fitted = sum(row["role"] == "fitted" for row in rows)
         columns = ("role", "rows", "median error, %", "largest error, %")
-        caption = f"{len(fitted)} constants were fitted on {rows_fitted} rows. Errors are absolute. {label_of_rows(rows)}"
+        again = f"{len(every) - len(rows)} rows that print another row again are left out."
+        caption = f"{len(fitted)} constants were fitted on {rows_fitted} rows. Errors are absolute. {again} {label_of_rows(rows)}"
         return [raw(Table(caption, columns, tuple(lines)).html())]
+
+
+class Orders(SphinxDirective):
+    """Which is faster, does it help, does it turn back: right or wrong."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = ledger_rows(self.env.app)
+        found = judge({row["id"]: row["twin"] for row in rows})
+        lines = tuple(
+            (
+                one["claim"],
+                _pair(_printed(one["more"]), _printed(one["less"])),
+                _pair(one["twin_more"], one["twin_less"]),
+                verdict,
+            )
+            for one in sorted(found, key=lambda one: one["right"] is not False)
+            for verdict in ({True: "right", False: "wrong", None: "no value"}[one["right"]],)
+        )
+        right = sum(one["right"] is True for one in found)
+        caption = f"{right} of {len(found)} claims of order are right; the wrong ones come first. {label_of_rows(rows)}"
+        return [raw(Table(caption, ("claim of the papers", "printed", "twin", "twin is"), lines).html())]
+
+
+def _printed(side: str) -> float:
+    number = number_of(side)
+    return float(published_rows()[side]["value"]) if number is None else number
+
+
+def _pair(more: float | None, less: float | None) -> str:
+    high, low = ("none" if value is None else significant(value, 4) for value in (more, less))
+    return f"{high} against {low}"
+
+
+class Unanswered(SphinxDirective):
+    """Rows that no mechanism of the twin answers, by reason."""
+
+    def run(self) -> list[nodes.Node]:
+        reasons: dict[str, list[str]] = {}
+        for row in ledger_rows(self.env.app):
+            if row["twin"] is None and row["role"] != "input":
+                reasons.setdefault(row["reason"], []).append(f"{row['subject']}, {row['counter']}")
+        lines = tuple((what[0] if len(what) == 1 else f"{what[0]} and so on", len(what), why) for why, what in reasons.items())
+        count = sum(line[1] for line in lines)
+        return [raw(Table(f"{count} published rows without an answer", ("what", "rows", "why"), lines).html())]
 
 
 def constants() -> list[tuple[str, Any, str, str, str]]:

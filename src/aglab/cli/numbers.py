@@ -87,6 +87,10 @@ def published_score(paper: Paper = None, seed: shell.Seed = 1, as_json: shell.Js
     shell.say(f"{result['fitted_constants']} constants fitted on {result.get('rows_fitted', 0)} rows.")
     for role, value in result["median_abs_error_pct"].items():
         shell.say(f"Median absolute error, {role}: {value:g} %")
+    wrong = [one["claim"] for one in result["orders"] if one["right"] is False]
+    shell.say(f"Claims of order right: {sum(one['right'] is True for one in result['orders'])} of {len(result['orders'])}.")
+    for claim in wrong:
+        shell.say(f"  wrong: {claim}")
 
 
 def profile_list(as_json: shell.Json = False) -> None:

@@ -20,8 +20,10 @@ from aglab.published import (
     experiments_nvdimm,
     experiments_partitions,
     experiments_redo,
+    experiments_rest,
     experiments_storage,
 )
+from aglab.published.repeats import repeated, repeats
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -131,6 +133,7 @@ COMPUTED: dict[str, Callable[[], float]] = {
     **experiments_backup.COMPUTED,
     **experiments_partitions.COMPUTED,
     **experiments_memory.COMPUTED,
+    **experiments_rest.COMPUTED,
 }
 """Rows that a mechanism answers without a run: an array, a backup, a log on persistent memory."""
 
@@ -142,6 +145,8 @@ def run_experiment(name: str, more: Mapping[str, object] | None = None, seed: in
 
 def twin_value(row_id: str, stat: str, runs: Mapping[str, Run]) -> float | None:
     """What the twin says for a published row, or None when no experiment gives it."""
+    if row_id in repeats():
+        return repeated(row_id, lambda part: twin_value(part, "avg", runs))
     if row_id in COMPUTED:
         return COMPUTED[row_id]()
     if row_id == "hpe380-k-pages":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aglab.core.counters import BY_KEY
+from aglab.core.quantity import constants
 from aglab.record import Run
 from aglab.scenario import Scenario
 
@@ -42,8 +43,14 @@ def log_lasts_s(run: Run) -> float | None:
     return log_file_bytes() / growth if growth > 0 else None
 
 
+def dispatcher_busy_percent(run: Run) -> float:
+    """How busy the thread that hands out log to redo workers is (%): the log redone beside the most it hands out."""
+    return 100.0 * min(1.0, _mean(run, "redone_bytes_per_s") / constants()["redo_bytes_s_2016"].value)
+
+
 FROM_RUN: dict[str, Callable[[Run], float | None]] = {
     "hpe380-claim-ha-sustained-tpm": sustained_tx_min,
     "hpe380-claim-recovery-max": recovery_s_max,
     "hpe380-logfill-duration": log_lasts_s,
+    "hpe380-f12-hot-core": dispatcher_busy_percent,
 }

@@ -20,6 +20,9 @@ _BY_PREFIX: dict[str, tuple[str, ...]] = {  # the longest prefix of the id count
     "dl560-bk-load-impact-min": (_FOUR,),
     "dl560-bk-load-impact-max": (_TWO,),
     **{f"dl560-t{table}-{name}s-": (profile,) for table in (10, 11, 12) for name, profile in (("2", _TWO), ("4", _FOUR))},
+    **{f"dl560-bk-{load}-{end}": (_TWO,) for load in ("noload", "load") for end in ("from", "to")},
+    **{f"dl560-ix-{what}": (_FOUR,) for what in ("from", "to", "speedup", "gain-analysis")},
+    "nvdimm-wl-warm-to": ("hpe-dl380-gen9-nvdimm",),
     "eql-": ("dell-ps6100xv",),
     "blog-": ("laptop-hyperv",),
 }

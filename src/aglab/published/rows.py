@@ -16,6 +16,8 @@ from aglab.core.quantity import constants
 from aglab.engine.backup import job_constants
 from aglab.published.experiments import EXPERIMENTS, K750, READINGS, run_experiment, twin_value
 from aglab.published.machines import machines
+from aglab.published.orders import judge
+from aglab.published.repeats import repeats
 from aglab.record import Run
 
 PAPERS = {
@@ -34,7 +36,18 @@ ROLE_FILES = (  # by mechanism
     "roles_redo.csv",
     "roles_partitions.csv",
     "roles_memory.csv",
+    "roles_rest.csv",
+    "roles_repeats.csv",
 )
+NOT_BEHAVIOUR = {  # metrics of measured or derived rows that say nothing about how a system runs
+    "price_usd": "a price",
+    "drive_slots": "a count of slots",
+    "raw_capacity_tb": "a capacity",
+    "usable_capacity_tb": "a capacity",
+    "file_size_gb": "the size of a file",
+    "file_size_tb": "the size of a file",
+    "link_gbit_per_s": "a link's nominal rate",
+}
 _COLUMNS = ("paper", "table", "subject", "condition", "metric", "stat", "value", "unit", "kind", "role", "reason", "note")
 _COUNTERS = {  # metric of figures.csv -> name a DBA knows
     "cpu_percent": "% Processor Time",
@@ -148,6 +161,7 @@ def comparison_row(row_id: str, row: Any, twin: float | None) -> dict[str, Any]:
         "reason": row["reason"],
         "where": row["where"],
         "profile": ", ".join(machines(row_id)),
+        "repeats": ", ".join(repeats()[row_id].parts) if row_id in repeats() else "",
     }
 
 
@@ -203,17 +217,35 @@ def all_fitted_constants() -> list[str]:
 
 
 def medians(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Median absolute error (%) by role, and of predicted and residual rows together."""
+    """Median absolute error (%) by role, and of predicted and residual rows together; rows printed twice count once."""
     result = {}
     groups = {role: {role} for role in ("fitted", "predicted", "residual")} | {
         "predicted and residual": {"predicted", "residual"}
     }
     rows = list(rows)
     for name, wanted in groups.items():
-        errors = [abs(row["error_pct"]) for row in rows if row["role"] in wanted and row["error_pct"] is not None]
+        errors = [abs(row["error_pct"]) for row in once(rows) if row["role"] in wanted and row["error_pct"] is not None]
         if errors:
             result[name] = round(statistics.median(errors), 2)
     return result
+
+
+def _ids(paper: str | None) -> list[str]:
+    """Rows of one paper, or all."""
+    frame = figures()
+    return [str(row_id) for row_id in (frame.index if paper is None else frame.index[frame["paper"] == paper])]
+
+
+def once(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Comparison rows without those that print another row again."""
+    return [row for row in rows if not row.get("repeats")]
+
+
+def not_behaviour() -> pd.Series:
+    """Measured or derived rows that no twin can answer, and what each is: a price, a capacity."""
+    frame = figures()
+    frame = frame[frame["kind"].isin(["measured", "derived"]) & (frame["role"] == "")]
+    return frame["metric"].map(NOT_BEHAVIOUR).dropna()
 
 
 def score(
@@ -224,12 +256,14 @@ def score(
     Returns
     -------
     dict
-        ``rows``, ``fitted_constants``, ``rows_fitted``, ``median_abs_error_pct`` by role.
+        ``rows``, ``fitted_constants``, ``rows_fitted``, ``median_abs_error_pct`` by role, ``not_behaviour`` (measured or
+        derived rows that are prices or capacities), ``orders`` (:func:`aglab.published.orders.judge`).
     """
     frame = roles()
     if paper is not None:
         frame = frame[frame["paper"] == _paper(paper)]
-    needed = dict.fromkeys(READINGS[row_id].experiment for row_id in frame.index if row_id in READINGS)
+    asked = [part for row_id in frame.index for part in (row_id, *(repeats()[row_id].parts if row_id in repeats() else ()))]
+    needed = dict.fromkeys(READINGS[row_id].experiment for row_id in asked if row_id in READINGS)
     runs = {}
     for index, name in enumerate(needed):
         progress(index, len(needed), EXPERIMENTS[name].title)
@@ -239,6 +273,8 @@ def score(
     return {
         "rows": rows,
         "fitted_constants": len(all_fitted_constants()),
-        "rows_fitted": sum(row["role"] == "fitted" for row in rows),
+        "rows_fitted": sum(row["role"] == "fitted" for row in once(rows)),
         "median_abs_error_pct": medians(rows),
+        "not_behaviour": len(not_behaviour().filter(items=_ids(paper))),
+        "orders": judge({row["id"]: row["twin"] for row in rows}, _ids(paper)),
     }

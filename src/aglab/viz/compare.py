@@ -21,7 +21,21 @@ ROLE_SYMBOLS = {"input": "triangle-up", "fitted": "square", "predicted": "circle
 ROLE_COLOURS = {"input": "@s5", "fitted": "@s2", "predicted": "@s0", "residual": "@s1"}
 LINE_PX = 22
 HEAD_PX = 72
-FIELDS = ("id", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason", "subject", "profile")
+FIELDS = (
+    "id",
+    "condition",
+    "counter",
+    "stat",
+    "role",
+    "published",
+    "twin",
+    "unit",
+    "error_pct",
+    "reason",
+    "subject",
+    "profile",
+    "repeats",
+)
 
 
 def comparison(rows: Iterable[Any], *, title: str = "Published beside the twin", label: str = "", caption: str = "") -> Figure:
