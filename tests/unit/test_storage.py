@@ -46,7 +46,7 @@ def test_the_published_array_within_its_band():
         assert abs(rows[f"eql-iops-64k-{percent}pct"]["error_pct"]) < 30
     assert rows["eql-iops-8k-40pct"]["twin"] > rows["eql-iops-8k-62pct"]["twin"] > rows["eql-iops-8k-85pct"]["twin"]
     assert abs(rows["eql-raid10-vs-50"]["error_pct"]) < 15
-    assert all(row["twin"] is not None for row in rows.values())
+    assert [row["id"] for row in rows.values() if row["twin"] is None] == ["eql-tps"]  # its demands are not printed
 
 
 def test_parity_shared_in_the_cache_costs_less_than_the_write_penalty():
