@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import typer
 
 from aglab.cli import shell
-from aglab.core.errors import AglabError, unknown_name
+from aglab.core.errors import AglabError, UsageError, unknown_name
 from aglab.core.paths import bundle_path
 
+PROFILE = "profile"  # --limit profile: the limits that --profile comes to here
 ROLE = "SELECT MAX(role_desc) AS role FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
 
 
@@ -59,38 +60,88 @@ def up(
     port_base: int,
     cluster_type: str | None,
     limits: list[str] | None,
+    startup: list[str] | None,
     as_json: bool,
 ) -> None:
     """Start three containers and form the group; does only what is missing."""
+    from aglab.hardware import Profile
+    from aglab.lab.cluster import checked_options
     from aglab.lab.docker_cluster import containers_home
-    from aglab.live.containers import Choices, Containers
+    from aglab.live.containers import NODES, Choices, Containers
     from aglab.live.limits import read_back
 
     folder = bundle_path("docker")
     known = sorted(path.stem for path in (folder / "overlays").glob("*.yaml"))
     for name in limits or []:
-        if name not in known:
-            raise unknown_name("limit", name, known)
+        if name not in (*known, PROFILE):
+            raise unknown_name("limit", name, [*known, PROFILE])
+    if PROFILE in (limits or []) and not profile:
+        raise UsageError("--limit profile takes its values from a profile", "name it with --profile NAME or FILE")
+    if profile:
+        Profile.load(profile)  # a name or a field that is wrong is said before anything starts
+    options = tuple(checked_options([word for one in startup or [] for word in one.split()]))
     choices = Choices.of_environment(
         profile=profile,
         pace=pace,
         bare=bare,
         port_base=port_base or None,
         cluster_type=cluster_type.upper() if cluster_type else None,
-        overlays=tuple(limits or ()) or None,
+        overlays=tuple(name for name in limits or () if name != PROFILE) or None,
+        startup=dict.fromkeys(NODES, options) if options else None,
     )
     project = Containers(folder, containers_home(), choices)
+    parts: list[dict[str, str]] = []
+    if profile and (PROFILE in (limits or []) or not project.is_twin):  # a twin of that profile needs no limits to behave like it
+        project, parts = _limited(project, Profile.load(profile))
     with shell.progress_bar("containers") as progress:
         project.up(progress)
-    if (profile or pace) and not project.is_twin:
-        shell.note("--profile and --pace are for a twin; the containers run SQL Server on this machine as it is")
+    if pace and not project.is_twin:
+        shell.note("--pace is for a twin: SQL Server runs on the wall's clock")
     found = described(Attached(project))
+    found["profile_limits"] = parts
     found["limits"] = [asdict(limit) for limit in read_back(project)]
+    found["startup"] = [asdict(one) for one in _options_taken(project)]
     show(found, as_json)
     if not as_json:
+        if parts:
+            rows = [[part[key] for key in ("name", "asked", "given", "how", "why")] for part in parts]
+            shell.print_table(f"Profile {profile} on this machine", ("what", "profile", "here", "how", "why"), rows)
         for limit in found["limits"]:
             shell.say(f"limit {limit['name']}: {'in force' if limit['applied'] else 'NOT in force'}: {limit['found']}")
+        for one in _options_taken(project):
+            shell.say(f"startup option, {one}")
         shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
+
+
+def _limited(project: Any, profile: Any) -> tuple[Any, list[dict[str, str]]]:
+    """The project with the overlays that a profile comes to on this machine, those named by hand before them; and its parts."""
+    from aglab.live.choices import QUEUES
+    from aglab.live.containers import Containers
+    from aglab.live.profile_limits import derive, host_of
+
+    chosen = project.choices
+    derived = derive(profile, host_of(project.docker.engine()))
+    queued = any(name in QUEUES for name in chosen.overlays)
+    added = [name for name in derived.overlays if name not in chosen.overlays and not (queued and name in QUEUES)]
+    choices = replace(chosen, overlays=(*chosen.overlays, *added), variables=dict(derived.variables))
+    return Containers(project.folder, project.home, choices, project.docker), [asdict(part) for part in derived.parts]
+
+
+def _options_taken(project: Any) -> list[Any]:
+    """What each node says of its startup options."""
+    from aglab.lab.driver import Connection
+    from aglab.lab.startup_options import Option, read_back
+
+    found: list[Any] = []
+    for node, options in project.choices.startup.items():
+        if not options:
+            continue
+        try:
+            with Connection("127.0.0.1", project.port(node), "sa", project.password(), node=node) as connection:
+                found += read_back(node, options, connection.run)
+        except AglabError as error:
+            found += [Option(node, option, False, f"the node was not reached: {error}") for option in options]
+    return found
 
 
 def show(found: dict[str, Any], as_json: bool) -> None:

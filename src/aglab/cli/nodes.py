@@ -94,17 +94,23 @@ def up(
     ] = None,
     overlays: Annotated[
         list[str] | None,
-        typer.Option("--limit", metavar="NAME", help="Containers: one of docker/overlays; may be repeated."),
+        typer.Option("--limit", metavar="NAME", help="Containers: one of docker/overlays, or profile; may be repeated."),
+    ] = None,
+    startup: Annotated[
+        list[str] | None,
+        typer.Option("--startup", metavar="OPTION", help="Containers: a startup option of all nodes, e.g. -k750 or -T834."),
     ] = None,
     as_json: shell.Json = False,
 ) -> None:
     """Start three nodes on loopback that stay until aglab down."""
     _not_ours(mode)
     if _chosen(mode) == "docker":
-        containers.up(profile, pace, bare, port_base, cluster_type, overlays, as_json)
+        containers.up(profile, pace, bare, port_base, cluster_type, overlays, startup, as_json)
         return
     if overlays:
         raise UsageError("--limit is for containers", "add --mode docker")
+    if startup:
+        raise UsageError("--startup is for containers", "add --mode docker; a twin's node takes options at a restart, in a lab")
     from aglab.twin import spawn_detached
 
     seed = shell.checked_seed(seed)

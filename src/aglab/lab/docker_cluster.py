@@ -18,6 +18,7 @@ from aglab.core.errors import AglabError, MissingError, UsageError, field_error,
 from aglab.core.paths import bundle_path
 from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible, checked_options
+from aglab.lab.startup_options import read_back
 from aglab.live.containers import Containers
 from aglab.live.hammerdb import HammerDB, Plan, Target, in_container
 from aglab.scenario import Scenario
@@ -159,12 +160,10 @@ class DockerCluster(Cluster):
 
     def _read_back(self, node: str, options: list[str]) -> None:
         """Startup options are in force when the server itself says so."""
-        lines = self.sql("EXEC sp_readerrorlog 0, 1, N'startup parameters'", node).table
-        said = re.sub(r"[\s\"]", "", " ".join(str(text) for text in lines["Text"]))
-        missing = [option for option in options if re.sub(r"[\s\"]", "", option) not in said]
+        missing = [one.option for one in read_back(node, options, lambda batch: self.sql(batch, node)) if not one.taken]
         if missing:
             raise AglabError(
-                f"{node} runs without {' '.join(missing)}: its errorlog does not name it",
+                f"{node} runs without {' '.join(missing)}: neither its errorlog nor DBCC TRACESTATUS shows it",
                 f"read it with: aglab sql {node} \"EXEC sp_readerrorlog 0, 1, N'startup parameters'\"",
             )
 

@@ -20,7 +20,7 @@ from typing import Any
 from aglab.core.errors import AglabError, MissingError
 from aglab.core.progress import Progress, no_progress
 from aglab.live.causes import explain, telling_lines
-from aglab.live.choices import NODES, Choices
+from aglab.live.choices import NODES, QUEUES, Choices
 from aglab.live.engine import PULL_S_MAX, Docker
 
 HEALTHY_S_MAX = 420.0
@@ -79,7 +79,7 @@ class Containers:
         for number, node in enumerate(NODES):
             told[f"AGLAB_PORT_{node.upper()}"] = str(chosen.port_base + number)
             told[f"AGLAB_STARTUP_{node.upper()}"] = " ".join(chosen.startup.get(node, ()))
-        return told
+        return {**told, **chosen.variables}
 
     def files(self) -> list[str]:
         """Compose files in order."""
@@ -92,6 +92,10 @@ class Containers:
     def compose(self, *words: str) -> list[str]:
         """The words of ``docker compose ...`` for this project."""
         return ["compose", *(part for one in self.files() for part in ("-f", one)), "--ansi", "never", *words]
+
+    def compose_all(self, *words: str) -> list[str]:
+        """As :meth:`compose`, with the services that start on demand only: what goes down must include them."""
+        return self.compose("--profile", "load", "--profile", "net", *words)
 
     @property
     def sql_image(self) -> str:
@@ -217,7 +221,7 @@ class Containers:
 
     def _undo(self, keep_data: bool) -> None:
         with contextlib.suppress(AglabError, OSError):
-            self.docker.ask(*self.compose("down", "--remove-orphans", *([] if keep_data else ["--volumes"])), timeout_s=120.0)
+            self.docker.ask(*self.compose_all("down", "--remove-orphans", *([] if keep_data else ["--volumes"])), timeout_s=120.0)
 
     # -- looking -----------------------------------------------------------------------------------------------------
     def states(self) -> dict[str, dict[str, str]]:
@@ -286,6 +290,7 @@ class Containers:
             *self.compose("up", "--detach", "--no-deps", "--force-recreate", node), timeout_s=120.0, where=f"restart of {node}"
         )
         self._wait_healthy([node])
+        self.shape(node)
         self.remember()
 
     def act(self, word: str, node: str) -> None:
@@ -293,6 +298,8 @@ class Containers:
         self.docker.ask(word, self.container(node), where=f"{word} {node}")
         if word in ("start", "unpause"):
             self._wait_healthy([node])
+        if word == "start":
+            self.shape(node)
 
     def cut(self, node: str) -> None:
         """Take a node off the replicas' network; clients still reach it."""
@@ -303,13 +310,21 @@ class Containers:
         address = f"{self.choices.subnet or '10.177.77'}.{11 + NODES.index(node)}"
         words = ["network", "connect", "--ip", address, "--alias", f"{node}-ag", "--alias", node]
         self.docker.ask(*words, f"{self.choices.project}_ag", self.container(node), where=f"heal {node}")
+        self.shape(node)
+
+    def shape(self, node: str) -> None:
+        """Delay and rate again, where they were asked for: a new container or a new network device begins without them."""
+        for name in self.choices.overlays:
+            if name in QUEUES:
+                words = ["up", "--no-deps", "--force-recreate", f"{name}{NODES.index(node) + 1}"]
+                self.docker.ask(*self.compose(*words), timeout_s=120.0, where=f"limit {name}")
 
     # -- down --------------------------------------------------------------------------------------------------------
     def down(self, delete_data: bool) -> bool:
         """Remove containers and networks, and the databases too if asked; False if nothing was there."""
         was = bool(self.states()) or (delete_data and bool(self.volumes()))
         words = ["down", "--remove-orphans", "--timeout", "20", *(["--volumes"] if delete_data else [])]
-        self.docker.ask(*self.compose("--profile", "load", *words), timeout_s=180.0, where="down")
+        self.docker.ask(*self.compose_all(*words), timeout_s=180.0, where="down")
         if delete_data:
             self.password_file.unlink(missing_ok=True)
         (self.home / STATE_FILE).unlink(missing_ok=True)

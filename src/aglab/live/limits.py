@@ -37,6 +37,8 @@ def read_back(project: Containers) -> list[Limit]:
             limits.append(look(project) if look else Limit(name, False, "nothing is known about reading it back"))
         except AglabError as error:
             limits.append(Limit(name, False, f"not possible here: {error}"))
+        except ValueError as error:  # an engine that answers in words of its own
+            limits.append(Limit(name, False, f"what Docker answers cannot be read: {error}"))
     return limits
 
 
@@ -68,8 +70,13 @@ def _mib(text: str) -> str:
 
 
 def _blkio(project: Containers) -> Limit:
-    files = "/sys/fs/cgroup/io.max /sys/fs/cgroup/blkio/blkio.throttle.write_bps_device"
-    held = _inside(project, f"cat {files} 2>/dev/null; true")
+    folder = "/sys/fs/cgroup/blkio/blkio.throttle"  # version 1: a file for each; version 2: one line of io.max
+    files = [f"{folder}.{way}_{kind}_device" for way in ("read", "write") for kind in ("bps", "iops")]
+    held = " ".join(_inside(project, f"cat /sys/fs/cgroup/io.max {' '.join(files)} 2>/dev/null; true").split())
+    wanted = {key: one for key, one in project.choices.variables.items() if key.endswith(("_BPS", "_IOPS")) and one.isdigit()}
+    lost = [f"{key}={value}" for key, value in wanted.items() if not re.search(rf"(?<!\d){value}(?!\d)", held)]
+    if lost:
+        return Limit("blkio", False, f"dropped on the way: {', '.join(lost)}; the kernel holds {held or 'no limit'}")
     return Limit("blkio", bool(re.search(r"\d+:\d+ .*\d", held)), held or "the kernel holds no limit: it was dropped on the way")
 
 
@@ -78,8 +85,10 @@ def _queue(name: str, word: str) -> Callable[[Containers], Limit]:
         services = [f"{name}{number}" for number in (1, 2, 3)]  # beside the nodes; each sets its limit and ends
         project.docker.ask(*project.compose("up", "--no-deps", *services), timeout_s=180.0, where=f"limit {name}")
         log = project.logs(f"{name}1")
-        line = next((one for one in log.splitlines() if f"qdisc {word}" in one), "")
-        return Limit(name, bool(line), line.strip() or " ".join(telling_lines(log, 1)) or "its service said nothing")
+        line = next((one for one in log.splitlines() if re.search(rf"qdisc ({word})\b", one)), "").strip()
+        missing = next((one.strip() for one in log.splitlines() if "not possible here" in one), "")
+        said = "; ".join(one for one in (line, missing) if one)
+        return Limit(name, bool(line), said or " ".join(telling_lines(log, 1)) or "its service said nothing")
 
     return look
 
@@ -92,11 +101,21 @@ def _log_in_memory(project: Containers) -> Limit:
     return Limit("log_in_memory", True, f"{LOG_FOLDER} is a tmpfs and takes O_DIRECT")
 
 
+def _log_on_dax(project: Containers) -> Limit:
+    mounted = _inside(project, f"grep ' {LOG_FOLDER} ' /proc/mounts || true")
+    if not re.search(r"[ ,]dax(=always)?[, ]", mounted):
+        return Limit("log_on_dax", False, f"{LOG_FOLDER} is not mounted with dax ({mounted or 'it is no mount'})")
+    _inside(project, WRITE_PROBE.format(LOG_FOLDER))
+    return Limit("log_on_dax", True, mounted)
+
+
 _LOOKS: dict[str, Callable[[Containers], Limit]] = {
     "cpu": _cpu,
     "memory": _memory,
     "blkio": _blkio,
     "delay": _queue("delay", "netem"),
     "rate": _queue("rate", "tbf"),
+    "network": _queue("network", "netem|tbf"),
     "log_in_memory": _log_in_memory,
+    "log_on_dax": _log_on_dax,
 }
