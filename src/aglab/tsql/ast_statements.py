@@ -372,7 +372,7 @@ class CreateModule(Statement):
     returns_query: Query | None = None
     columns: list[str] = field(default_factory=list)
     options: set[str] = field(default_factory=set)
-    atomic: bool = False
+    atomic: dict[str, Any] | bool = False  # the options of BEGIN ATOMIC WITH (...)
     returns_table: tuple[str, list[ColumnSpec]] | None = None
     on_table: tuple[str, ...] = ()
     events: list[str] = field(default_factory=list)

@@ -57,6 +57,7 @@ class CommitRecord:
     changes: list[RowChange | SchemaChange]
     log_bytes: int
     began_s: float = 0.0
+    memory_only: bool = False  # nothing but rows of memory-optimized tables: not in Databases:Transactions/sec
 
 
 @dataclass(frozen=True, slots=True)

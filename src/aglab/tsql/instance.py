@@ -14,6 +14,7 @@ from aglab.tsql.query.reads import BufferPool
 from aglab.tsql.query.statistics import StatementCache
 from aglab.tsql.session import Session
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.memory import is_durable
 
 VERSION = (
     "Microsoft SQL Server 2022 (RTM-CU14) (KB5038325) - 16.0.4135.4 (X64) - emulated by aglab twin\n"
@@ -45,6 +46,8 @@ class Instance:
         self.sessions: dict[int, Session] = {}
         self.locks = LockManager(self._deadlock_cost)
         self.startup_parameters: list[str] = []
+        self.commit_serial = 0  # transactions that committed rows of memory-optimized tables
+        self.memory_commits: dict[tuple[int, int, int], int] = {}  # (database, table, row) -> serial of its last commit
         self.protected_modules: set[int] = set()  # objects of master that Resource Governor uses
         self.statements = StatementCache()
         self.pool = BufferPool()
@@ -94,8 +97,13 @@ class Instance:
         """Forget what an instance keeps in memory only: cached statements and (``cold``) the pages of its tables."""
         self.statements.clear()
         self.pool = BufferPool()
+        self.memory_commits = {}
         if cold:
             self.pool.drop()
+            for database in self.databases.values():
+                for table in database.tables():
+                    if not is_durable(table):
+                        table.truncate()
 
     def next_transaction_id(self) -> int:
         """A transaction id, never used before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aglab.tsql.messages_admin import ADMINISTRATION
+from aglab.tsql.messages_memory import MEMORY
 from aglab.tsql.messages_storage import STORAGE
 
 MESSAGES: dict[int, tuple[int, int, str]] = {
@@ -717,3 +718,4 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
 }
 MESSAGES.update(STORAGE)
 MESSAGES.update(ADMINISTRATION)
+MESSAGES.update(MEMORY)

@@ -81,6 +81,7 @@ class Runtime:
     moment: datetime.datetime | None = None
     tracked: list[tuple[Table, int, str]] | None = None  # rows that must stay locked after the statement: (table, row id, mode)
     function_depth: int = 0
+    native: bool = False  # inside a natively compiled module
     text: str = ""  # what the statements of this scope stand in
     text_start: int = 0  # where that text begins in what was parsed
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
+from aglab.tsql.store.memory import is_durable, is_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,8 @@ class Transaction:
     log_bytes: int = 0
     doomed: bool = False
     locked_rows: bool = False
+    in_memory: bool = False  # it changed rows of memory-optimized tables
+    began_after: int = 0  # instance.commit_serial when it began
 
     def mark(self) -> int:
         """A point to roll back to."""
@@ -78,14 +81,17 @@ class Transaction:
         for entry in self.entries:
             if not entry.database or entry.database == "tempdb":
                 continue
+            if entry.schema is None and entry.table is not None and not is_durable(entry.table):
+                continue  # DURABILITY = SCHEMA_ONLY: nothing is logged
             record = by_database.get(entry.database)
             if record is None:
-                record = CommitRecord(entry.database, self.id, self.spid, [], COMMIT_BYTES, self.began_s)
+                record = CommitRecord(entry.database, self.id, self.spid, [], COMMIT_BYTES, self.began_s, True)
                 by_database[entry.database] = record
             if entry.schema is not None:
                 record.changes.append(entry.schema)
             elif entry.table is not None:
                 record.changes.append(RowChange(entry.table.full_name, entry.row_id, entry.before, entry.after))
+            record.memory_only = record.memory_only and entry.table is not None and is_memory(entry.table)
             record.log_bytes += entry.log_bytes
         return list(by_database.values())
 

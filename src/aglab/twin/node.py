@@ -356,7 +356,7 @@ class Node(Requests):
             waits = group.commit(self.name, record)
         else:
             self.cluster.journal([self.name], record)
-        self.note_log(record.database, record.log_bytes)
+        self.note_log(record.database, record.log_bytes, 0 if record.memory_only else 1)
         self.page_writes.committed(self, record)
         return waits
 

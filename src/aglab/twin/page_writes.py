@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import CommitRecord
 from aglab.tsql.host import RowChange
 from aglab.tsql.store.files import data_files, grow, parts_of, shares
+from aglab.tsql.store.memory import is_memory
 from aglab.tsql.store.pages import leaf_pages, rows_per_leaf
 from aglab.tsql.store.partitions import filegroups_of, partition_of, placement_of
 from aglab.tsql.store.table import Index, Table
@@ -69,7 +70,7 @@ class PageWrites:
             if book is None:
                 schema, _, name = change.table.partition(".")
                 table = database.find(schema, name)
-                if not isinstance(table, Table):
+                if not isinstance(table, Table) or is_memory(table):
                     continue
                 book = books[change.table] = _TableBook(database, table)
             for file_id, page in book.pages(change):

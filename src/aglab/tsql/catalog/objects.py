@@ -176,8 +176,8 @@ def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
             "lock_escalation_desc": "TABLE",
             "is_filetable": False,
             "is_memory_optimized": bool(table.options.get("MEMORY_OPTIMIZED")),
-            "durability": 0,
-            "durability_desc": "SCHEMA_AND_DATA",
+            "durability": int(table.options.get("DURABILITY") == "SCHEMA_ONLY"),
+            "durability_desc": table.options.get("DURABILITY", "SCHEMA_AND_DATA"),
             "temporal_type": 0,
             "temporal_type_desc": "NON_TEMPORAL_TABLE",
             "is_external": False,
@@ -282,7 +282,7 @@ def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
             "auto_created": False,
             "optimize_for_sequential_key": False,
         }
-        if table.clustered is None:
+        if table.clustered is None and not table.options.get("MEMORY_OPTIMIZED"):
             yield {
                 **common,
                 "name": None,

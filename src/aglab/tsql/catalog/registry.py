@@ -29,6 +29,7 @@ MODULES = (
     "objects",
     "security",
     "governor",
+    "memory",
     "schema_views",
     "compatibility",
     "msdb",

@@ -12,9 +12,11 @@ from aglab.tsql.effects import Columns, Done, Effect, EnvChange, Rows, Wait
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.query.expressions import ExpressionCompiler
+from aglab.tsql.query.memory import changed_since, conflict
 from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import CompileContext, Frame, Scope
 from aglab.tsql.runtime import LockNeeded, Runtime
+from aglab.tsql.store.memory import is_memory
 from aglab.tsql.store.table import Row, Table
 from aglab.tsql.transactions import Entry, Transaction, row_log_bytes
 
@@ -195,6 +197,7 @@ class BaseExecutor:
         transaction = Transaction(
             self.runtime.instance.next_transaction_id(), session.spid, self.runtime.host.now_s(), explicit, name
         )
+        transaction.began_after = self.runtime.instance.commit_serial
         session.transaction = transaction
         if explicit:
             session.trancount = 1
@@ -240,6 +243,20 @@ class BaseExecutor:
             effects = self.runtime.host.commit(record, self.session)
             if effects is not None:
                 yield from effects
+        if transaction.in_memory:
+            self._note_versions(transaction)
+
+    def _note_versions(self, transaction: Transaction) -> None:
+        """Rows of memory-optimized tables have a new version: writers that began before meet 41302."""
+        instance = self.runtime.instance
+        others = any(one.transaction not in (None, transaction) for one in instance.sessions.values())
+        if not others:
+            instance.memory_commits.clear()  # nobody is left who began before
+        instance.commit_serial += 1
+        for entry in transaction.entries if others else ():
+            if entry.table is not None and is_memory(entry.table):
+                key = (self.database_id_of(entry.table), entry.table.id, entry.row_id)
+                instance.memory_commits[key] = instance.commit_serial
 
     def end_transaction(self) -> None:
         """Release the locks of a transaction that ended."""
@@ -262,12 +279,21 @@ class BaseExecutor:
     def change_row(self, table: Table, database: str, row_id: int, after: Row | None) -> None:
         """Change a row and note how to undo it."""
         before = table.rows.get(row_id)
+        if table.options and is_memory(table):
+            self._write_version(table, row_id)
         table.put(row_id, after)
         if self.session.reads_now is not None:
             self.session.reads_now.write(table, before, after)
         transaction = self.session.transaction
         assert transaction is not None
         transaction.add(Entry(database, table, row_id, before, after, log_bytes=row_log_bytes(before, after)))
+
+    def _write_version(self, table: Table, row_id: int) -> None:
+        """A change of a memory-optimized row. Error 41302 where another transaction committed it since this one began."""
+        assert self.session.transaction is not None
+        self.session.transaction.in_memory = True
+        if changed_since(self.runtime, table, self.database_id_of(table), row_id):
+            raise conflict(self.runtime)
 
     # --- results ------------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.convert import converter
 from aglab.tsql.effects import Done, EnvChange
 from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.memory import ATOMIC_LEVELS
 from aglab.tsql.host import AdapterProcedure
 from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.runtime import MAX_NESTING, Runtime, Variables
@@ -205,7 +206,10 @@ class CallMixin(BaseExecutor):
         nocount, isolation = self.session.options.nocount, self.session.options.isolation
         cursors = set(self.session.cursors)
         try:
-            signal = yield from nested.run_body(definition.body)
+            if definition.atomic:
+                signal = yield from self._atomic(nested, definition)
+            else:
+                signal = yield from nested.run_body(definition.body)
         finally:
             for name in set(self.session.cursors) - cursors:  # LOCAL cursors end with the procedure that declared them
                 if "LOCAL" in self.session.cursors[name].statement.options:
@@ -229,6 +233,17 @@ class CallMixin(BaseExecutor):
             problem.procedure = module.name
             raise problem
         return signal[1] if signal is not None and signal[0] == "return" and signal[1] is not None else 0
+
+    def _atomic(self, nested: Any, definition: st.CreateModule) -> Effects[Any]:
+        """The ATOMIC block of a natively compiled procedure: an error takes all of it back and goes to the caller."""
+        nested.runtime.native = True
+        if isinstance(definition.atomic, dict):
+            self.session.options.isolation = ATOMIC_LEVELS[definition.atomic["TRANSACTION ISOLATION LEVEL"]]
+        self.interpreter.try_depth += 1
+        try:
+            return (yield from self.in_transaction(lambda: nested.run_body(definition.body)))
+        finally:
+            self.interpreter.try_depth -= 1
 
     # --- the node's procedures ----------------------------------------------------------------------------------------------
 

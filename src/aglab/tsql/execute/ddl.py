@@ -12,6 +12,7 @@ from aglab.tsql.effects import Done
 from aglab.tsql.execute.alter_table import AlterTableMixin
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.definitions import DDL_LOG_BYTES, build_table, check_index
+from aglab.tsql.execute.memory import after_memory_table, before_memory_table, check_disk_table, memory_options, refuse
 from aglab.tsql.execute.modules import ModuleMixin
 from aglab.tsql.execute.partitions import PartitionMixin
 from aglab.tsql.execute.placement import check_partitioned, settle_index, settle_table
@@ -84,10 +85,17 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
         self._check_ddl(database)
         if database.find(schema, bare) is not None:
             raise error(2714, bare, line=s.line)
+        options = memory_options(s)
+        if options:
+            before_memory_table(s, self.session, database)
         table = build_table(self.runtime, s.columns, s.constraints, schema, bare, database.next_object_id())
         table.database_id = database.id  # type: ignore[attr-defined]
         table.created = table.modified = self.runtime.now()
-        table.options.update({key: value in (True, "ON") for key, value in s.options.items() if key == "MEMORY_OPTIMIZED"})
+        table.options.update(options)
+        if options:
+            after_memory_table(s, table, database)
+        else:
+            check_disk_table(s, table, database)
         settle_table(database, table, s.options.get("ON"), s.line)
         database.put(table)
         yield from self.acquire(Resource("OBJECT", database.id, table.id), "Sch-M")
@@ -130,6 +138,7 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
         table, database = self._table_to_alter(s.table, s.line, 1088)
         if s.where is not None:
             raise not_implemented("filtered indexes (CREATE INDEX ... WHERE)", s.line)
+        refuse(table, "operation", "CREATE INDEX", s.line)
         replaced = next((index for index in table.indexes if index.name.lower() == s.name.lower()), None)
         options = dict(s.options)
         if options.pop("DROP_EXISTING", "OFF") != "ON":
@@ -191,6 +200,7 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
 
     def _alterindex(self, s: st.AlterIndex) -> Effects[Any]:
         table, database = self._table_to_alter(s.table, s.line, 1088)
+        refuse(table, "operation", "ALTER INDEX", s.line)
         found = [i for i in table.indexes if s.name == "ALL" or i.name.lower() == s.name.lower()]
         if not found and s.name != "ALL":
             raise error(2727, s.name, line=s.line)

@@ -9,6 +9,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.inserts import InsertMixin
+from aglab.tsql.execute.memory import refuse
 from aglab.tsql.execute.selects import SelectMixin
 from aglab.tsql.execute.targets import OutputPlan, Target, find_source
 from aglab.tsql.execute.writes import TableWriter, assigner
@@ -297,6 +298,7 @@ class DmlMixin(InsertMixin, SelectMixin):
     def _truncate_rows(self, s: st.Truncate, target: Target) -> Effects[None]:
         self.check_writable(target)
         table = target.table
+        refuse(table, "statement", "TRUNCATE TABLE", s.line, 96)
         if target.database is not None:
             for other in target.database.tables():
                 if other is not table and any(key.referenced.lower() == table.full_name.lower() for key in other.foreign_keys):

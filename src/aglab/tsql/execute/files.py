@@ -18,6 +18,7 @@ from aglab.tsql.host import Change, SchemaChange
 from aglab.tsql.messages import error, info
 from aglab.tsql.store.database import Database, DataFile
 from aglab.tsql.store.files import data_files, pages_by_filegroup
+from aglab.tsql.store.memory import KIND, is_memory, memory_filegroup
 from aglab.tsql.transactions import Entry
 
 PRIMARY = 1
@@ -59,6 +60,8 @@ class FileMixin(LogBufferMixin):
                 database.filegroups[group] = {"name": wanted, "contains": spec.get("CONTAINS", "")}
         file = DataFile(number, kind, name, spec["FILENAME"], filegroup_id=group)
         apply_file_spec(file, spec)
+        if kind == 0 and database.filegroups[group].get("contains") == KIND:
+            file.type, file.size, file.growth = 2, 0, 0  # a container: a directory
         database.files.append(file)
         return file
 
@@ -79,7 +82,7 @@ class FileMixin(LogBufferMixin):
     def _log_files(self, database: Database) -> Effects[None]:
         """The layout of the data files goes into the log: other replicas and a restart need it before the rows."""
         definition = (
-            [replace(one) for one in database.files if one.type == 0],
+            [replace(one) for one in database.files if one.type != 1],
             {n: dict(g) for n, g in database.filegroups.items()},
         )
         change = SchemaChange("put", "files", database.name, definition)
@@ -128,6 +131,8 @@ class FileMixin(LogBufferMixin):
             raise error(5009, s.detail["NAME"], line=s.line)
         if file.file_id in (1, 2):
             raise error(5020, line=s.line)
+        if file.type == 2 and any(is_memory(table) for table in database.tables()):
+            raise error(5042, "file", file.name, line=s.line)
         self.check_removal(database, file, s.line)
         if file.type == 0:
             group = file.filegroup_id
@@ -144,6 +149,8 @@ class FileMixin(LogBufferMixin):
         if s.action == "ADD FILEGROUP":
             if found is not None:
                 raise error(5035, name, line=s.line)
+            if s.detail.get("CONTAINS") == KIND and memory_filegroup(database) is not None:
+                raise error(10797, line=s.line)
             database.filegroups[max(database.filegroups) + 1] = {"name": name, "contains": s.detail.get("CONTAINS", "")}
             return
         if found is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.memory import check_native, refuse
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error, not_implemented
@@ -70,6 +71,7 @@ class ModuleMixin(BaseExecutor):
             self._check_ddl(database)
             if s.kind == "VIEW":
                 self._check_view(database, s)
+            check_native(s, database)
             database.put(module)
 
             def undo() -> None:
@@ -161,6 +163,7 @@ class ModuleMixin(BaseExecutor):
             table, database = self._table_to_alter(target, s.line, 3701)
         except IndexError:
             raise error(3701, "drop", "index", ".".join((*target, name[-1])), line=s.line) from None
+        refuse(table, "operation", "DROP INDEX", s.line)
         index = next((i for i in table.indexes if i.name.lower() == name[-1].lower()), None)
         if index is None:
             if s.if_exists:

@@ -16,6 +16,7 @@ from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope, then
 from aglab.tsql.runtime import LockNeeded, Runtime
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.memory import is_memory
 from aglab.tsql.store.table import ColumnDef, Index, Row, Table, comparable
 
 Assign = Callable[[Any], Any]
@@ -139,6 +140,8 @@ class TableWriter:
                     for held, owner in foreign.items():
                         images = (self.table.rows.get(held), runtime.committed(self.table, held, owner))
                         if any(image is not None and other.key(image) == key for image in images) and held != row_id:
+                            if is_memory(self.table):
+                                raise error(41325)
                             kind = "KEY" if self.table.clustered else "RID"
                             raise LockNeeded(Resource(kind, database_id, self.table.id, held), "S", False, self.table)
         if index is not None:

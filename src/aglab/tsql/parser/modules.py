@@ -130,9 +130,8 @@ class ModuleParser(TableParser):
         if self.at("BEGIN") and self.peek().upper == "ATOMIC":
             self.advance()
             self.advance()
-            module.atomic = True
             self.expect("WITH")
-            self.option_list()
+            module.atomic = self.option_list()
             body = self.statements_until("END")
             self.expect("END")
             return body

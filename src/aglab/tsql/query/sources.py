@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from aglab.tsql.locks import Resource
+from aglab.tsql.query.memory import check_isolation, conflict
 from aglab.tsql.query.reads import Window
 from aglab.tsql.query.scope import Bound, Frame, Function
 from aglab.tsql.runtime import LockNeeded, Runtime
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.memory import is_memory
 from aglab.tsql.store.table import Index, Key, Row, Table, comparable
 
 DIRTY_HINTS = frozenset({"NOLOCK", "READUNCOMMITTED"})
@@ -103,14 +105,14 @@ class TableScan(RowSource):
         if self.seek is not None:
             return None
         table = self.find(frame)
-        if self.shared and not self._free(frame[0], table):
+        if self.shared and (is_memory(table) or not self._free(frame[0], table)):
             return None
         self._note_scan(frame, table)
         return table.scan().values()
 
     def _note_scan(self, frame: Frame, table: Table) -> None:
         reads = frame[0].session.reads_now
-        if reads is not None:
+        if reads is not None and not is_memory(table):
             reads.scan(table, self._database(frame[0], table), self.bound.used, self.window, frame)
 
     def _database(self, runtime: Runtime, table: Table) -> Database | None:
@@ -164,7 +166,7 @@ class TableScan(RowSource):
             return None, ()
         found = self.seek.row_ids(index, key, frame)
         reads = frame[0].session.reads_now
-        if reads is not None:
+        if reads is not None and not is_memory(table):
             database = self._database(frame[0], table)
             reads.seek(table, database, index, len(key), len(found), self.bound.used, self.window, frame)
         return (index, key), found
@@ -173,6 +175,8 @@ class TableScan(RowSource):
         """Look at others' locks: raise LockNeeded, or return images to read instead of the current rows."""
         options = runtime.session.options
         hints = self.hints
+        if is_memory(table):
+            return self._memory_guard(runtime, table, seek), ""
         dirty = (options.isolation == 1 or hints & DIRTY_HINTS) and not self.for_update and not hints & HOLD_HINTS
         mode = "X" if hints & {"XLOCK", "TABLOCKX"} else "U" if "UPDLOCK" in hints or self.for_update else "S"
         tracked = mode if self._tracks(runtime) and not self.for_update else ""
@@ -199,6 +203,16 @@ class TableScan(RowSource):
                 kind = "KEY" if table.clustered else "RID"
                 raise LockNeeded(Resource(kind, self.database_id, table.id, row_id), mode, mode != "S", table)
         return None, tracked
+
+    def _memory_guard(self, runtime: Runtime, table: Table, seek: tuple[Index, Key] | None) -> dict[int, Row | None] | None:
+        """A memory-optimized table: versions for readers, error 41302 for a writer that meets another's open change."""
+        check_isolation(runtime, self.hints, self.database_id)
+        if not self.for_update:
+            return runtime.uncommitted(table) or None
+        for row_id, owner in runtime.instance.locks.locked_rows(self.database_id, table.id, runtime.session.spid, "U").items():
+            if seek is None or self._meets(seek, table, row_id, owner, runtime):
+                raise conflict(runtime)
+        return None
 
     def _table_blocked(self, runtime: Runtime, table: Table, mode: str, dirty: bool) -> bool:
         resource = Resource("OBJECT", self.database_id, table.id)

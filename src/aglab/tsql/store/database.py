@@ -230,7 +230,7 @@ class Database:
                 table.truncate()
         elif change.kind == "files":
             files, filegroups = change.definition
-            own = [one for one in self.files if one.type != 0]  # each replica has log files of its own
+            own = [one for one in self.files if one.type == 1]  # each replica has log files of its own
             self.files = sorted((*own, *(replace(one) for one in files)), key=lambda one: one.file_id)
             self.filegroups = {n: dict(g) for n, g in filegroups.items()}
         elif change.kind in ("partition function", "partition scheme"):

@@ -33,6 +33,8 @@ def pages_by_filegroup(database: Database) -> dict[int, int]:
     """Pages that tables and indexes take in each filegroup."""
     taken = {number: SYSTEM_PAGES if number == 1 else 0 for number in database.filegroups}
     for table in database.tables():
+        if table.options.get("MEMORY_OPTIMIZED"):
+            continue  # its rows are in memory, its checkpoint files in a container
         for index, _, group, rows in parts_of(database, table):
             if rows:
                 taken[group] = taken.get(group, 0) + leaf_pages(table, index, rows) + level_pages(table, index, rows) + 1
