@@ -9,7 +9,7 @@ import pytest
 
 from aglab.core.sqltypes import INT, Column, nvarchar
 from aglab.tsql import Columns, Done, EnvChange, ReturnStatus, Rows, Wait
-from aglab.twin import Twin, clients, listener, requests
+from aglab.twin import Twin, clients, connection, requests
 
 ROWS = 1_500_000
 
@@ -134,7 +134,7 @@ def test_a_client_that_vanishes_in_a_wait_leaves_nothing(twin):
     thread.start()
     until(lambda: len(sessions(twin)) == 2 and sessions(twin)[52].task is not None)
     connection = sessions(twin)[52].sink
-    twin.listener.loop.call_soon_threadsafe(connection.writer.transport.abort)
+    twin.listener.loop.call_soon_threadsafe(connection.transport.abort)
     until(lambda: list(sessions(twin)) == [51])
     thread.join(20)
     assert failed
@@ -164,10 +164,10 @@ def test_session_limit(twin, monkeypatch):
 def test_connection_limit_and_paused_node(twin, monkeypatch):
     """Beyond the connection limit, and while a node is down, clients are turned away and the rest goes on."""
     first = connect(twin)
-    monkeypatch.setattr(listener, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(connection, "CONNECTIONS_MAX", 1)
     with pytest.raises(mssql_python.Error):
         connect(twin)
-    monkeypatch.setattr(listener, "CONNECTIONS_MAX", 100)
+    monkeypatch.setattr(connection, "CONNECTIONS_MAX", 100)
     twin.cluster.nodes["sql1"].accepting = False
     with pytest.raises(mssql_python.Error):
         connect(twin)
@@ -194,8 +194,8 @@ def test_garbage_is_shut_out(twin, data):
 
 def test_a_peer_that_never_logs_in_is_dropped(twin, monkeypatch):
     """A silent peer does not hold a connection for ever."""
-    monkeypatch.setattr(listener, "LOGIN_SECONDS_MAX", 0.05)
-    monkeypatch.setattr(listener, "LOGIN_DELAY_S_MAX", 0.05)
+    monkeypatch.setattr(connection, "LOGIN_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(connection, "LOGIN_DELAY_S_MAX", 0.05)
     with socket.create_connection(("127.0.0.1", twin.nodes[0].port), timeout=5) as peer:
         assert peer.recv(10) == b""
 

@@ -48,6 +48,11 @@ RPC_NAMES = {
 _parsed: OrderedDict[str, list[st.Statement]] = OrderedDict()
 
 
+def known(text: str) -> list[st.Statement] | None:
+    """The statements of a text that was parsed lately, or None."""
+    return _parsed.get(text)
+
+
 class Interpreter:
     """Runs what one session sends.
 
@@ -82,9 +87,9 @@ class Interpreter:
             body = self.parse(text)
             declare(body, variables)
             executor = self.executor(Runtime(self.host, self.session, variables, text=text))
-            yield from executor.run_body(body)
+            return executor.run_body(body)
 
-        yield from self._request(text, work)
+        return self._request(text, work)
 
     def run_rpc(self, name_or_id: str | int, parameters: Iterable[Any]) -> Effects:
         """Run a procedure by name or well-known id; parameters have .name, .value, .type (SqlType), .is_output."""
@@ -109,7 +114,7 @@ class Interpreter:
                     yield ReturnValue(argument.name, sql_type, argument.result if argument.assigned else argument.value, ordinal)
             yield Done(None, "EXECUTE", True)
 
-        yield from self._request(name, work)
+        return self._request(name, work)
 
     def transaction_request(self, kind: str, name: str = "", isolation: int = 0, begin_after: bool = False) -> Effects:
         """A transaction manager request: "begin", "commit", "rollback", "save"."""
@@ -134,7 +139,7 @@ class Interpreter:
                 return
             yield Done(None, "")
 
-        yield from self._request(f"{kind} transaction", work)
+        return self._request(f"{kind} transaction", work)
 
     def reset(self) -> Effects:
         """RESETCONNECTION: roll back and forget the session's state."""

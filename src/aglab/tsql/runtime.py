@@ -47,6 +47,9 @@ class Signature:
         return self is other or (isinstance(other, Signature) and self._content == other._content)
 
 
+EMPTY = Signature(((), ()))
+
+
 @dataclass
 class Variables:
     """The variables of one batch or procedure call: values and declared types by lower-case name."""
@@ -54,7 +57,7 @@ class Variables:
     values: dict[str, Any] = field(default_factory=dict)
     types: dict[str, SqlType] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
-    _known: tuple[int, int, Signature] = field(default=(-1, -1, Signature(())), repr=False)
+    _known: tuple[int, int, Signature] = field(default=(0, 0, EMPTY), repr=False)
 
     def signature(self) -> Signature:
         """What a cached plan depends on: names and types. A name keeps its type, so it changes only when one is added."""

@@ -54,12 +54,6 @@ class Client:
             self.node.waits.add(wait.wait_type, waited_us)
         self.node.cluster.groups.catch_up()
 
-    def request_started(self, text: str) -> None:
-        """A request begins."""
-        self.session.status = "running"
-        self.session.last_request_start = self.node.now()
-        self.session.current_text = text
-
     def request_ended(self) -> None:
         """A request is over."""
         self.session.status = "sleeping"

@@ -23,6 +23,7 @@ from aglab.twin.endpoints import Files, trust_each_other
 from aglab.twin.groups import Groups
 from aglab.twin.node import Node
 from aglab.twin.plant import DEFAULT_PROFILE, Plant
+from aglab.twin.quick import Quick
 from aglab.twin.world import World
 
 NODE_NAMES = ("sql1", "sql2", "sql3")
@@ -65,6 +66,7 @@ class Cluster:
         self.addresses = Addresses(self)
         self.nodes: dict[str, Node] = {}
         self.groups = Groups(self)
+        self.quick = Quick(self)
         if not bare:
             self.groups.all.append(Availability(self, form(list(NODE_NAMES), DATABASE, 0.0, cluster_type)))
         self.nodes = {name: Node(self, name, ordinal) for ordinal, name in enumerate(NODE_NAMES, start=1)}

@@ -171,7 +171,7 @@ def open_socket(folder: Path) -> Any:
     def listen(listener: Listener, node: Node, port: int) -> int:
         path = socket_path(folder, node.name)
         path.unlink(missing_ok=True)
-        serve = asyncio.start_unix_server(listener.handler(node), path)
+        serve = listener.loop.create_unix_server(listener.handler(node), path)
         asyncio.run_coroutine_threadsafe(serve, listener.loop).result(timeout=30.0)
         return TDS_PORT
 

@@ -90,6 +90,7 @@ class Node(Requests):
         self.user_log_bytes = 0.0  # log of user sessions in the load's database, since the node was made
         self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
         self.page_writes = PageWrites()
+        self._moment = (0, EPOCH)  # the last answer of now()
         self.lay_out_files()
         self._wire_locks()
 
@@ -267,7 +268,10 @@ class Node(Requests):
 
     def now(self) -> dt.datetime:
         """See :class:`aglab.tsql.Host`."""
-        return EPOCH + dt.timedelta(microseconds=self.cluster.clock.now_us)
+        now_us = self.cluster.clock.now_us
+        if now_us != self._moment[0]:
+            self._moment = (now_us, EPOCH + dt.timedelta(microseconds=now_us))
+        return self._moment[1]
 
     def server_property(self, name: str) -> Any:
         """See :class:`aglab.tsql.Host`."""
@@ -404,9 +408,6 @@ class Node(Requests):
         """See :class:`aglab.tsql.Host`."""
         counted = self.database_totals.setdefault("", {})
         counted["batch_requests"] = counted.get("batch_requests", 0.0) + 1
-        client = self.clients.get(session.spid)
-        if client is not None:
-            client.request_started(text)
 
     def log_line(self, text: str, source: str = "Server") -> None:
         """A line of the errorlog at the node's time."""

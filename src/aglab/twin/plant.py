@@ -89,6 +89,7 @@ class Plant:
         self.due_s: Callable[[], float | None] = lambda: None  # when the availability group wants to be called
         self.fire: Callable[[float], None] = lambda due_s: None
         self._firing = False
+        self.looks = 0  # how often anybody has asked for the state of now
         self._baseline: dict[str, dict[str, float]] = {}
         self._build()
 
@@ -143,6 +144,7 @@ class Plant:
     # -- time ----------------------------------------------------------------------------------------------------
     def sync(self) -> None:
         """Advance the flow to the clock, in whole ticks, stopping where the availability group has something to do."""
+        self.looks += 1
         if self._firing:
             return
         now_us = self.now_us()
@@ -156,6 +158,10 @@ class Plant:
             if self.due_s() == due_s:
                 break
         self._advance(now_us)
+
+    def behind_s(self) -> float:
+        """Virtual seconds that the flow would have to advance now."""
+        return self.now_us() / 1e6 - self.start_us / 1e6 - float(self.flow.now_s)
 
     def _advance(self, to_us: int) -> None:
         tick_s = self.scenario.settings.tick_s

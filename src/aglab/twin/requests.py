@@ -119,7 +119,15 @@ class Requests:
         client = connection.session
         if client is None or client.gone:
             return
-        self.cluster.world.begin(client, self._generate(client, request), lambda: self._finished(client))
+        looks = self.cluster.plant.looks
+        self.cluster.world.begin(client, self._generate(client, request), lambda: self._finished(client, request, looks))
+
+    def at_once(self, connection: Connection, request: Any) -> bool:
+        """Run a request that is known to be quick on the thread that calls; False where that may not be."""
+        client = connection.session
+        if client is None or client.gone or not self.cluster.quick.may(client, request):
+            return False
+        return self.cluster.world.at_once(lambda: self.request(connection, request))
 
     def _generate(self, client: Client, request: Any) -> Generator[Any, Any, None]:
         interpreter = client.interpreter
@@ -152,7 +160,11 @@ class Requests:
             deque(client.interpreter.reset(), maxlen=0)
         classify(self, client.session)  # type: ignore[arg-type]  # every new session is, a pooled connection's too
 
-    def _finished(self, client: Client) -> None:
+    def _finished(self, client: Client, request: Any, looks: int) -> None:
+        task = client.task
+        if task is not None:
+            spent_s = self.cluster.world.wall() - task.turn_began_s
+            self.cluster.quick.note(client, request, task.turns, spent_s, self.cluster.plant.looks != looks)
         client.request_ended()
         self.governor.count(client.session)
         if client.gone:

@@ -1,4 +1,6 @@
-"""The world thread: it alone runs batches, moves the clock and asks the engine; everybody else sends it messages.
+"""The world: one thread at a time runs batches, moves the clock and asks the engine; everybody else sends it messages.
+
+It has a thread of its own; while that waits for messages, the listener's may run a quick request (:meth:`World.at_once`).
 
 A request is a generator of effects (:mod:`aglab.tsql.effects`). The world resumes one request at a time for one slice,
 hands its output to the connection's sink, and parks it where it must wait: for virtual time, for a lock, for an operation,
@@ -54,6 +56,10 @@ class Party(Protocol):
         """A wait ended; kept for sys.dm_os_wait_stats."""
 
 
+def _nothing() -> None:
+    """A message that only wakes the world."""
+
+
 class Task:
     """One running request: its generator and why it is parked (``state``)."""
 
@@ -68,6 +74,8 @@ class Task:
         self.started_us = world.clock.now_us
         self.cancelled = False
         self.in_flight = 0
+        self.turns = 0
+        self.turn_began_s = 0.0  # wall
         self._timer: Timer | None = None
         self._throw: BaseException | None = None
 
@@ -101,6 +109,8 @@ class Task:
         out: list[Any] = []
         rows = 0
         generator = self.generator
+        self.turns += 1
+        self.turn_began_s = self.world.wall()
         try:
             error, self._throw = self._throw, None
             effect = generator.throw(error) if error is not None else next(generator)
@@ -201,6 +211,9 @@ class World:
         self.on_quiet: Callable[[], float | None] = lambda: None  # nothing runs: time to save; seconds until the next call
         self.hold_guard_s = HOLD_GUARD_S
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._turn = threading.Lock()  # whoever holds it is the world; its own thread does but while it waits for messages
+        self._runner = 0  # the thread that holds it
+        self._wanted = False  # the world's own thread has a message and waits for its turn
         self._stopping = False
         self._thread = threading.Thread(target=self.run, name="aglab-world", daemon=True)
 
@@ -215,7 +228,7 @@ class World:
 
     def ask(self, question: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         """Run ``question`` on the world thread and return its answer; its exception is raised here."""
-        if threading.current_thread() is self._thread or not self._thread.is_alive():
+        if threading.get_ident() == self._runner or not self._thread.is_alive():
             return question()
         answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
 
@@ -230,6 +243,27 @@ class World:
         if not good:
             raise value
         return value
+
+    def at_once(self, action: Callable[[], None]) -> bool:
+        """Have ``action`` run here and now, and one slice of the request that it begins; False if the world is at work.
+
+        For requests that end soon, called by the thread that would have to wait for their output anyway.
+        """
+        if self._wanted or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            if self.ready or self._stopping or not self._inbox.empty():
+                return False
+            self._runner = threading.get_ident()
+            self._guarded(action)
+            if self.ready:
+                self.ready.popleft().step()
+        finally:
+            self._runner = 0
+            self._turn.release()
+        if self.ready or self.tasks:  # something goes on, or waits for what has just ended
+            self._inbox.put(_nothing)
+        return True
 
     def stop(self) -> None:
         """End the thread after what is in the inbox."""
@@ -274,6 +308,11 @@ class World:
 
     def run(self) -> None:
         """The loop; returns after :meth:`stop`."""
+        with self._turn:
+            self._runner = threading.get_ident()
+            self._loop()
+
+    def _loop(self) -> None:
         while not self._stopping:
             self._drain()
             if self._stopping:
@@ -290,11 +329,23 @@ class World:
                 continue
             again_s = self.on_quiet()
             waits = [one for one in (timeout_s, again_s) if one is not None]
-            try:
-                action = self._inbox.get(timeout=min(waits) if waits else None)
-            except queue.Empty:
-                continue
-            self._guarded(action)
+            action = self._message(min(waits) if waits else None)
+            if action is not None:
+                self._guarded(action)
+
+    def _message(self, timeout_s: float | None) -> Callable[[], None] | None:
+        """The next message; while none is there, another thread may run a request (:meth:`at_once`)."""
+        self._runner = 0
+        self._turn.release()
+        try:
+            return self._inbox.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        finally:
+            self._wanted = True
+            self._turn.acquire()
+            self._wanted = False
+            self._runner = threading.get_ident()
 
     def _drain(self) -> None:
         while True:
