@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit test-clients test-docker verify-live nbval book browser notebooks bench calibrate ablation evidence clean
+.PHONY: setup lab demo test lint unit test-clients test-docker soak verify-live nbval book browser notebooks bench calibrate ablation evidence clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -33,6 +33,13 @@ unit:
 test-clients:
 	@scripts/bootstrap.sh test
 	$(PY) -m pytest tests/clients -m clients -rs
+
+# Schedules, laws and hostile bytes far beyond what CI tries. A failing seed is printed and replays: AGLAB_AG_SEED=n, AGLAB_TDS_SEED=n.
+soak:
+	@scripts/bootstrap.sh test
+	AGLAB_AG_SCHEDULES=$${AGLAB_AG_SCHEDULES:-10000} AGLAB_TDS_SCHEDULES=$${AGLAB_TDS_SCHEDULES:-1000} \
+	AGLAB_FUZZ_EXAMPLES=$${AGLAB_FUZZ_EXAMPLES:-20000} AGLAB_LAW_EXAMPLES=$${AGLAB_LAW_EXAMPLES:-1000} \
+	$(PY) -m pytest tests/property tests/wire/test_wire_fuzz.py --timeout=28800
 
 # Containers on a real Docker Engine, with the twin as the node image. As root on Debian it brings engine and Compose itself.
 test-docker:

@@ -151,7 +151,7 @@ def test_a_loop_without_end_costs_others_nothing(own):
         ("twin.set_profile @profile = 'cray'", "profile 'cray' is not known"),
         ("twin.snapshot @name = '../x'", "snapshot name"),
         ("twin.restore @name = 'never'", "snapshot 'never' is not known"),
-        ("twin.cut @node = 'sql1'", "is the primary"),
+        ("twin.cut @node = 'sql9'", "did you mean"),
         ("twin.delay @rtt_us = -1", "must be 0 to"),
         ("twin.recording @every_s = 0", "every_s"),
         ("twin.enroll @sessions = 0", "sessions=0"),

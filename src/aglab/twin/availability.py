@@ -185,6 +185,8 @@ class Availability:
             self.cluster.dirty = True
             for database in self.rules.spec.databases:
                 self.cluster.drop_users(nodes[effect.node], database, caller)
+        elif isinstance(effect, ef.FailedOver):
+            self.rows.promoted(effect.new)
         elif isinstance(effect, ef.Rewound):
             self.rows.rewound(effect.node, effect.database)
         elif isinstance(effect, ef.DatabaseJoined):
@@ -307,7 +309,9 @@ class Availability:
     def to_dict(self) -> dict[str, Any]:
         """For the state file."""
         rules = ag.saving.to_dict(self.rules)
-        return {"rules": rules, "stale": sorted(self.rows.stale), "listener_home": self.listener_home, "serial": self.serial}
+        gaps = sorted([*key, fork] for key, fork in self.rows.gaps.items())
+        rows = {"stale": sorted(self.rows.stale), "gaps": gaps}
+        return {"rules": rules, **rows, "listener_home": self.listener_home, "serial": self.serial}
 
 
 __all__ = ["VLF_BYTES", "Availability", "form", "identifier", "lsn", "spec_of", "time_at"]

@@ -98,6 +98,7 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
         group.replace(saving.from_dict(kept["rules"]))
         group.listener_home = kept["listener_home"]
         group.rows.stale = {(node, database) for node, database in kept["stale"]}
+        group.rows.gaps = {(node, database): fork for node, database, fork in kept.get("gaps", ())}
         group.rows.regrow()
     cluster.groups.seeding.put(content["seeding"])
     cluster.groups.cuts = {frozenset(pair) for pair in content["cuts"]}

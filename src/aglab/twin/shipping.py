@@ -30,6 +30,7 @@ class Shipping:
         self.group = group
         self.waiting: dict[str, list[Waiting]] = {}
         self.stale: set[tuple[str, str]] = set()
+        self.gaps: dict[tuple[str, str], int] = {}  # copies that let records of another log go, and the fork they were on then
 
     def commit(self, source: str, database: str, record: CommitRecord, lsn: int) -> None:
         """A transaction is in the log of ``source`` up to ``lsn``: apply it where it is redone, let it wait elsewhere."""
@@ -88,11 +89,20 @@ class Shipping:
         self.waiting[name] = [one for one in self.waiting.get(name, []) if one[0] != database]
         self.cluster.dirty = True
 
+    def promoted(self, name: str) -> None:
+        """What a new primary holds is what counts from now on."""
+        self.stale = {one for one in self.stale if one[0] != name}
+
     def settle(self) -> None:
         """Apply what has been redone; copy tables where that is due."""
         for name, queue in self.waiting.items():
             if queue:
                 self._apply(name, queue)
+        for key, fork in self.gaps.items():
+            copy = self.group.rules.nodes[key[0]].databases.get(key[1])
+            if copy is not None and copy.fork != fork:  # it follows another log now, which may be the one let go
+                self.gaps[key] = copy.fork
+                self.stale.add(key)
         for name, database in sorted(self.stale):
             self._renew(name, database)
 
@@ -106,22 +116,34 @@ class Shipping:
                 continue
             ledger = rules.ledgers[database]
             if lsn > ledger.extents(copy.fork, copy.redone).get(fork, -1):
-                if lsn <= ledger.extents(copy.fork, _NEVER).get(fork, -1):
+                if self._may_come(name, database, fork, lsn):
                     return  # not yet
-                queue.pop(0)  # lost: it is not in the log that this copy follows
+                queue.pop(0)  # lost: neither this copy's log nor its primary's holds it
+                self.gaps[name, database] = copy.fork
                 self.cluster.dirty_rows = True
                 continue
             queue.pop(0)
             self.cluster.journal([name], record)
             self.cluster.ship(["", name], record)
 
+    def _may_come(self, name: str, database: str, fork: int, lsn: int) -> bool:
+        """Whether a record lies in the log that a copy follows, or in that of the primary it is about to follow."""
+        rules = self.group.rules
+        ledger, node = rules.ledgers[database], rules.nodes[name]
+        primary = rules.primary_of(node)
+        source = primary.databases.get(database) if primary is not None else None
+        forks = [one.fork for one in (node.databases[database], source) if one is not None]
+        return any(lsn <= ledger.extents(one, _NEVER).get(fork, -1) for one in forks)
+
     def _renew(self, name: str, database: str) -> None:
         rules = self.group.rules
         node = rules.nodes[name]
         copy = node.databases.get(database)
-        if copy is None or node.serves:
+        if copy is None:
             self.stale.discard((name, database))
             return
+        if node.serves:
+            return  # two primaries: it has to be made anew when it follows the other
         primary = rules.primary_of(node)
         seeding = copy.seeding == "SEEDING"
         if primary is None or not primary.serves or not node.connected or not (copy.moving or seeding):
