@@ -63,6 +63,7 @@ class Cluster(abc.ABC):
         self.nodes = list(nodes)
         self.profile = profile
         self._open: dict[tuple[str, str], Connection] = {}
+        self.load_errors: list[str] = []  # what the load's users were told, at the end of the last load
 
     # -- T-SQL -----------------------------------------------------------------------------------------------
     def node(self, name: str | None = None) -> Node:
@@ -141,7 +142,8 @@ class Cluster(abc.ABC):
             self.stop_load()
         progress(seconds + warm_up_s, seconds + warm_up_s, "done")
         counters = frames[0].join(frames[1:]) if len(frames) > 1 else frames[0]
-        return Run(counters, [], self.provenance())
+        events = [{"event": "load error", "node": names[0], "text": text} for text in self.load_errors]
+        return Run(counters, events, self.provenance())
 
     def _sample_all(self, names: list[str], text: str, sample_s: float) -> list[Any]:
         connections = [self.connect(name) for name in names]

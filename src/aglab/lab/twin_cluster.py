@@ -13,7 +13,7 @@ from typing import Any
 from aglab import __version__
 from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.lab.cluster import Cluster, Node, checked_options
-from aglab.lab.driver import Connection
+from aglab.lab.driver import Connection, Result
 from aglab.twin import RunningTwin, attach, spawn_child
 
 FAULTS = ("cut", "heal", "delay", "crash", "stop", "start")
@@ -73,11 +73,11 @@ class TwinCluster(Cluster):
     def _password(self) -> str:
         return self._twin.password()
 
-    def _call(self, procedure: str, *parameters: tuple[str, Any]) -> None:
+    def _call(self, procedure: str, *parameters: tuple[str, Any]) -> Result:
         names = ", ".join(f"@{name} = ?" for name, _ in parameters)
         ending = dict(parameters).get("node") if procedure in ("crash", "stop") else None
         connection = self._any_node(str(ending))
-        connection.run(f"EXEC twin.{procedure} {names}".strip(), [value for _, value in parameters])
+        return connection.run(f"EXEC twin.{procedure} {names}".strip(), [value for _, value in parameters])
 
     def _any_node(self, but: str) -> Connection:
         """A connection to a node that answers: any takes a verb, but no node can end itself."""
@@ -99,7 +99,7 @@ class TwinCluster(Cluster):
         self._call("start_workload", *([("users", float(users))] if users is not None else []))
 
     def stop_load(self) -> None:
-        self._call("stop_workload")
+        self.load_errors = [one for one in self._call("stop_workload").messages if "Msg " in one]
 
     def wait(self, seconds: float) -> None:
         if not seconds >= 0:

@@ -6,6 +6,7 @@ does. A wrong argument is error 50010 with the value, the limit and a remedy.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from aglab.core.sqltypes import FLOAT, INT, SYSNAME, nvarchar
 from aglab.tsql import AdapterParameter, AdapterProcedure, Columns, Done, Rows, Session, TsqlError, Wait
 from aglab.twin import settings
 from aglab.twin.adapter_results import message, recording_columns, recording_rows, table
-from aglab.twin.clock import checked_seconds
+from aglab.twin.clock import EPOCH, checked_seconds
 from aglab.twin.faults import Faults
 from aglab.twin.plant import checked_every, checked_users
 from aglab.twin.statedir import checked_snapshot_name
@@ -104,6 +105,7 @@ class Adapter:
     def start_workload(self, here: Node, session: Session, /, users: Any = None) -> _Effects:
         """EXEC twin.start_workload [@users]"""
         plant = self.cluster.plant
+        self.cluster.load_errors = []
         plant.start_load(checked_users(users, plant.default_users))
         self.cluster.dirty = True
         yield message(f"The load runs with {plant.users:g} users (SIMULATED, profile {plant.profile}).")
@@ -112,13 +114,21 @@ class Adapter:
         """EXEC twin.stop_workload"""
         self.cluster.plant.stop_load()
         self.cluster.dirty = True
+        yield from self._told()
         yield message("The load has stopped.")
+
+    def _told(self) -> _Effects:
+        """What the load's users were told, with the time of the cluster's clock."""
+        for at_s, text in self.cluster.load_errors:
+            yield message(f"{EPOCH + dt.timedelta(seconds=round(at_s, 1)):%Y-%m-%d %H:%M:%S} {text}")
 
     def run_workload(self, here: Node, session: Session, /, seconds: Any = None, users: Any = None) -> _Effects:
         """EXEC twin.run_workload @seconds [, @users]"""
         span = self._span("seconds", seconds, "twin.run_workload")
         plant = self.cluster.plant
         ran_before = plant.users > 0
+        if not ran_before:
+            self.cluster.load_errors = []
         if users is not None or not ran_before:
             plant.start_load(checked_users(users, plant.default_users))
         try:
@@ -128,6 +138,7 @@ class Adapter:
             if not ran_before:
                 plant.stop_load()
         self.cluster.dirty = True
+        yield from self._told()
         yield message(f"The load ran for {span:g} seconds (SIMULATED, profile {plant.profile}).")
 
     def recording(self, here: Node, session: Session, /, seconds: Any = None, every_s: Any = 1.0) -> _Effects:

@@ -73,6 +73,8 @@ class Cluster:
         if not bare:
             trust_each_other(self.nodes)
         self.adapter = Adapter(self)
+        self.load_errors: list[tuple[float, str]] = []  # what the load's users were told since it began: when, and the message
+        self.plant.log_filled = self._log_filled
         self.state_path: Path | None = None
         self.media: Library | None = None  # backup files
         self.dirty = False  # something small that belongs in the state file has changed
@@ -99,6 +101,11 @@ class Cluster:
         """Name of the node that carries the load."""
         group = self.groups.of(self.load_database)
         return group.primary if group is not None else self.plant.flow.primary
+
+    def _log_filled(self, at_s: float) -> None:
+        node = self.nodes[self.plant.flow.primary]
+        node.log_filled(at_s)
+        self.load_errors.append((at_s, f"Msg 9002: {node.log_is_full().text}"))
 
     def node(self, name: Any) -> Node:
         """The node by name.

@@ -16,7 +16,8 @@ from aglab.ag import events
 from aglab.ag.effects import Refused
 from aglab.ag.spec import STATE_CODE
 from aglab.core.errors import AglabError
-from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError
+from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError, error
+from aglab.tsql.catalog.server import LOG_REUSE
 from aglab.twin import deadlocks, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups.history import preferred
@@ -330,6 +331,19 @@ class Node(Requests):
         oldest, reason = min(holders, key=lambda one: one[0])
         database.options["log_reuse_wait"] = reason if end - oldest > LOG_REUSE_BYTES else 0
 
+    def log_filled(self, at_s: float) -> None:
+        """The load's log file is full: what the errorlog says, once."""
+        problem = self.log_is_full()
+        self.errorlog.write(self, f"Error: 9002, Severity: {problem.severity}, State: {problem.state}.", "spid62", at_s)
+        self.errorlog.write(self, problem.text, "spid62", at_s)
+
+    def log_is_full(self) -> TsqlError:
+        """Error 9002 with the reason that sys.databases shows."""
+        self.note_log_reuse()
+        database = self.instance.database(self.database_name)
+        wait = LOG_REUSE.get(database.options["log_reuse_wait"], "NOTHING") if database is not None else "NOTHING"
+        return error(9002, self.database_name, wait)
+
     # -- Host: changes ---------------------------------------------------------------------------------------------
     def changed(self, change: Change, session: Session) -> Any:
         """See :class:`aglab.tsql.Host`."""
@@ -385,6 +399,8 @@ class Node(Requests):
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
         if refused is not None:
             raise TsqlError(refused.number, refused.severity, refused.state, refused.text)
+        if for_write and self.cluster.plant.log_full(self.name) and database.lower() == self.database_name.lower():
+            raise self.log_is_full()
 
     def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Refused | None:
         """Why the availability group keeps a client from a database here, or None."""

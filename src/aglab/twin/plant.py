@@ -88,6 +88,8 @@ class Plant:
         self.primary: str | None = None  # where the load runs, when it is not the scenario's first node
         self.due_s: Callable[[], float | None] = lambda: None  # when the availability group wants to be called
         self.fire: Callable[[float], None] = lambda due_s: None
+        self.log_filled: Callable[[float], None] = lambda at_s: None  # hears that the load's log file is full, and since when
+        self._full = False
         self._firing = False
         self.looks = 0  # how often anybody has asked for the state of now
         self._baseline: dict[str, dict[str, float]] = {}
@@ -171,6 +173,22 @@ class Plant:
         block = self.flow.advance(ticks * tick_s)
         if self.users > 0 and len(block.time_s):
             self.recording.add([(node, key) for node, key in block.columns], block.time_s + self.start_us / 1e6, block.values)
+        if self.users > 0 or self._full:
+            self._note_full(block)
+
+    def _note_full(self, block: Any) -> None:
+        before, self._full = self._full, self._fills_log(self.flow.primary)
+        if self._full and not before:
+            values = block.values[:, block.columns.index((self.flow.primary, "percent_log_used"))]
+            seen = block.time_s[values >= 100.0]
+            self.log_filled(float(seen[0]) + self.start_us / 1e6 if len(seen) else self.now_us() / 1e6)
+
+    def log_full(self, node: str) -> bool:
+        """Whether a node's log file holds nothing that could be reused: transactions end with 9002."""
+        return self._full and self._fills_log(node)
+
+    def _fills_log(self, node: str) -> bool:
+        return self.carries(node) and self.flow.gauges(node)["percent_log_used"] >= 100.0
 
     def change(self, node: str | None = None, /, **settings: Any) -> None:
         """Change the flow from now on; ``node`` scopes it to one node. UsageError: the engine does not take the value."""
