@@ -79,6 +79,7 @@ class Target:
     trust_certificate: bool = True
     read_only: bool = False  # ApplicationIntent=ReadOnly
     encrypt: str = "yes"  # or "strict" (TDS 8.0)
+    certificate: str = ""  # a file; with strict, the one that the server must show
 
     def connection_string(self, with_password: bool = False) -> str:
         """As ``mssql-python`` and ODBC take it."""
@@ -89,6 +90,7 @@ class Target:
             f"Encrypt={self.encrypt}",
             f"TrustServerCertificate={'yes' if self.trust_certificate else 'no'}",
         ]
+        words += [f"ServerCertificate={self.certificate}"] if self.certificate else []
         words += ["ApplicationIntent=ReadOnly"] if self.read_only else []
         return ";".join(words)
 
@@ -214,8 +216,10 @@ class Connection:
         read_only: bool = False,
         trust_certificate: bool = True,
         encrypt: str = "yes",
+        certificate: str = "",
     ) -> None:
-        self.target = Target(node or server, f"{server},{port}", user, password, database, trust_certificate, read_only, encrypt)
+        where = f"{server},{port}"
+        self.target = Target(node or server, where, user, password, database, trust_certificate, read_only, encrypt, certificate)
         self.raw = _open(self.target)
 
     def run(self, batch: str, parameters: Sequence[Any] = (), line: int | None = None) -> Result:

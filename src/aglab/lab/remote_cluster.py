@@ -8,7 +8,9 @@ import functools
 import os
 import re
 import secrets
+import signal
 import socket
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,21 +34,27 @@ WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
 _SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
 
 
+def _leave(*_: object) -> None:
+    """End with what ``finally`` and atexit do, undoing included."""
+    raise SystemExit(143)
+
+
 class Guarded(Connection):
     """A connection that shows every batch to its cluster before it sends it."""
 
-    def __init__(self, cluster: RemoteCluster, server: Server, database: str, read_only: bool) -> None:
+    def __init__(self, cluster: RemoteCluster, server: Server, password: str, database: str, read_only: bool) -> None:
         self._cluster = cluster
         super().__init__(
             server.server,
             server.port,
             server.user,
-            server.password(),
+            password,
             database,
             server.name,
             read_only,
             server.trust_certificate,
             server.encrypt,
+            server.certificate,
         )
 
     def run(self, batch: str, parameters: Sequence[Any] = (), line: int | None = None) -> Result:
@@ -86,6 +94,8 @@ class RemoteCluster(Cluster):
         self._looks: dict[str, Look] = {}
         self._load: Any = None
         atexit.register(self.close)
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _leave)  # a closed window or a shutdown ends the process the ordinary way too
 
     @classmethod
     def opened(cls, file: str | Path | None = None, allow: Sequence[str] = ()) -> RemoteCluster:
@@ -132,8 +142,9 @@ class RemoteCluster(Cluster):
                 f"server {name} is not reached at {where} ({error.strerror or error})",
                 f"check server and port in {self.file.path}, the server's TCP/IP protocol and the firewall",
             ) from error
+        password = server.password()
         try:
-            return Guarded(self, server, database, read_only)
+            return Guarded(self, server, password, database, read_only)
         except SqlFailed as error:
             if error.number != 18456:
                 raise
@@ -217,7 +228,12 @@ class RemoteCluster(Cluster):
         most = int(wanted.get("users", 8))
         count = min(most, max(1, round(users))) if users is not None else most
         plan = Plan(max(int(wanted.get("warehouses", 20)), 1), count, ramp_up_min=0, minutes=LOAD_MINUTES)
-        target = Target(server.server, server.port, self.database, server.user)
+        if server.encrypt == "strict":
+            raise AglabError(
+                f'server {primary} is set to encrypt = "strict", which HammerDB cannot do: it knows encrypted or not',
+                'take encrypt = "yes" for the load, if the server allows it, or run the load yourself',
+            )
+        target = Target(server.server, server.port, self.database, server.user, trust_certificate=server.trust_certificate)
         self._load = HammerDB(local, target, server.password(), str(wanted["home"])).background(plan)
         self._load.__enter__()
 

@@ -30,6 +30,7 @@ class Target:
     database: str = "tpcc"
     user: str = "sa"
     odbc_driver: str = "ODBC Driver 18 for SQL Server"
+    trust_certificate: bool = True  # the certificates of our own containers are signed by nobody
 
     def __post_init__(self) -> None:
         for field, pattern in (("server", _NAME), ("database", _NAME), ("user", _NAME), ("odbc_driver", _DRIVER)):
@@ -112,7 +113,7 @@ def _head(target: Target) -> list[str]:
         "diset connection mssqls_linux_authent sql",
         f"diset connection mssqls_linux_odbc {{{target.odbc_driver}}}",
         "diset connection mssqls_encrypt_connection true",
-        "diset connection mssqls_trust_server_cert true",
+        f"diset connection mssqls_trust_server_cert {'true' if target.trust_certificate else 'false'}",
         f"diset connection mssqls_uid {{{target.user}}}",
         f"diset connection mssqls_pass $::env({PASSWORD_VARIABLE})",
         f"diset tpcc mssqls_dbase {{{target.database}}}",

@@ -6,7 +6,7 @@ the system's keyring (``keyring``, needs the package of that name)::
     database = "OLTP"                 # where labs work
     user = "aglab"                    # user, port, password_env, keyring, encrypt, trust_certificate: for every server,
     password_env = "AGLAB_PASSWORD"   # or in [[server]] for one
-    trust_certificate = false
+    trust_certificate = false         # encrypt = "strict" (TDS 8.0) always checks; certificate = "FILE" pins the server's own
     allow = []                        # kinds of changes that labs may make (aglab.lab.remote_changes)
 
     [[server]]
@@ -35,6 +35,7 @@ ENCRYPT = ("yes", "strict")
 _SECRET = re.compile(r"^(password|pwd|secret)$", re.IGNORECASE)
 _PLAIN = re.compile(r"^[^;{}=\s\"']{1,253}$")  # what cannot break out of a connection string
 _COMMON = {"user": str, "port": int, "password_env": str, "keyring": str, "encrypt": str, "trust_certificate": bool}
+_COMMON["certificate"] = str
 _TOP = {**_COMMON, "database": str, "allow": list, "server": list, "hammerdb": dict}
 _SERVER = {**_COMMON, "name": str, "server": str}
 _HAMMERDB = {"home": str, "users": int, "warehouses": int}
@@ -52,6 +53,7 @@ class Server:
     keyring: str = ""
     encrypt: str = "yes"
     trust_certificate: bool = False
+    certificate: str = ""
 
     @property
     def secret_from(self) -> str:
@@ -78,12 +80,19 @@ class Server:
             return found
         try:
             import keyring  # type: ignore[import-not-found,unused-ignore]
+            from keyring.errors import KeyringError  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
             raise MissingError(
                 f"{self.name} takes its password from the keyring, and the package keyring is not installed",
                 "pip install keyring, or name an environment variable with password_env",
             ) from error
-        kept = keyring.get_password(self.keyring, self.user)
+        try:
+            kept = keyring.get_password(self.keyring, self.user)
+        except KeyringError as error:  # locked, or this system has none
+            raise MissingError(
+                f"the password of {self.name} is missing: the system's keyring does not answer ({error})",
+                "unlock it, or name an environment variable with password_env",
+            ) from error
         if not kept:
             remedy = f"store it with: keyring set {self.keyring} {self.user}"
             raise MissingError(f"the password of {self.name} is missing: the keyring has no entry {self.keyring!r}", remedy)
@@ -161,6 +170,15 @@ def _server(entry: dict[str, Any], common: dict[str, Any], file: Path) -> Server
         raise field_error("port", whole["port"], "must be 1 to 65535", where, "SQL Server's default is 1433")
     if whole.get("encrypt", "yes") not in ENCRYPT:
         raise field_error("encrypt", whole["encrypt"], f"must be one of {', '.join(ENCRYPT)}", where, 'write encrypt = "yes"')
+    if whole.get("encrypt") == "strict" and whole.get("trust_certificate"):
+        remedy = 'take the line out; for a certificate that nobody signed add certificate = "FILE"'
+        raise field_error("trust_certificate", True, 'cannot be with encrypt = "strict", which always checks', where, remedy)
+    if whole.get("certificate"):
+        if whole.get("encrypt") != "strict":
+            raise field_error("certificate", whole["certificate"], 'is for encrypt = "strict"', where, 'add encrypt = "strict"')
+        _plain("certificate", whole["certificate"], where)
+        if not Path(whole["certificate"]).is_file():
+            raise field_error("certificate", whole["certificate"], "does not exist", where, "name the server's certificate (PEM)")
     if bool(whole.get("password_env")) == bool(whole.get("keyring")):
         raise UsageError(
             f"{where} must name one place for its password", 'add password_env = "NAME_OF_A_VARIABLE" or keyring = "ENTRY"'
