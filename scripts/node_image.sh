@@ -36,7 +36,7 @@ cp -r data labs "$context/site/aglab/_bundle/"
 find "$context/site" -name __pycache__ -prune -exec rm -rf {} +
 # the wheels' own tests and headers are not needed to run
 find "$context/site" -depth -type d \( -name tests -o -name include \) -path "*/site/*" -not -path "*/aglab/*" -exec rm -rf {} + 2>/dev/null || true
-cp docker/node/Dockerfile docker/node/sqlservr docker/node/sqlcmd docker/node/world docker/node/hammerdbcli "$context/"
+cp docker/node/Dockerfile docker/node/sqlservr docker/node/sqlcmd docker/node/world docker/node/tc docker/node/hammerdbcli "$context/"
 rm -f "$context/base.log"
 DOCKER_BUILDKIT=${DOCKER_BUILDKIT:-0} docker build --quiet --build-arg "BASE=$base" --tag "$tag" "$context" >/dev/null
 docker image inspect --format "$tag: {{.Id}}, {{.Size}} bytes" "$tag"

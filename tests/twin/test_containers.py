@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -39,7 +41,9 @@ class Container:
         self.name = name
         self.code = None
         self.loop = asyncio.new_event_loop()
-        self.front = FrontEnd(name, folder, dict(peers), options, logs=folder / name, address="127.0.0.1", ports=(0, 0))
+        self.network = str(folder / f"{name}.network")
+        places = {"logs": folder / name, "address": "127.0.0.1", "ports": (0, 0), "network": self.network}
+        self.front = FrontEnd(name, folder, dict(peers), options, **places)
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
@@ -157,6 +161,35 @@ def test_a_node_out_of_reach_is_cut_and_comes_back(world, monkeypatch):
     until(lambda: not connected(world, "sql2"), "the session has timed out")
     probe(first, "sql2", f"127.0.0.1:{second.front.ports[1]}")
     until(lambda: not world.cut and connected(world, "sql2"), "the link is joined")
+
+
+def tell_network(node, said):
+    """What the stand-in for tc does: a line to the node, the delay in force back."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(WAIT_S_MAX)
+        line.connect(node.network)
+        line.sendall((json.dumps(said) + "\n").encode())
+        return json.loads(line.makefile().readline())["delay_us"]
+
+
+def test_a_delayed_interface_is_a_longer_round_trip(world):
+    """What leaves two nodes late adds up; none told is the hardware's own network again; a delay ends with its container."""
+    nodes = [world.add(name) for name in NAMES]
+    hardware = world.cluster.plant.scenario.profile.network.rtt_us
+
+    def rtt_us():
+        return world.cluster.world.ask(lambda: world.cluster.plant.scenario.profile.network.rtt_us)
+
+    assert tell_network(nodes[0], {}) is None
+    assert [tell_network(node, {"delay_us": 500}) for node in nodes] == [500, 500, 500]
+    assert rtt_us() == 1000 and tell_network(nodes[1], {}) == 500
+    assert tell_network(nodes[2], {"delay_us": 4000}) == 4000
+    assert rtt_us() == 4500
+    nodes[2].kill()
+    until(lambda: rtt_us() == 1000, "the delay of sql3 went with it")
+    for node in nodes[:2]:
+        assert tell_network(node, {"delay_us": None}) is None
+    assert rtt_us() == hardware
 
 
 def test_startup_options_reach_the_node(world):

@@ -126,14 +126,55 @@ def test_faults_are_dockers_own_commands(stand):
     project = stand.project()
     project.up()
     project.cut("sql2")
+    stand.set("answers", {"inspect": json.dumps({"aglab_clients": {}})})
     project.heal("sql2")
+    stand.set("answers", {"inspect": json.dumps({"aglab_clients": {}, "aglab_ag": {}})})
+    project.heal("sql3")  # it is on the network: nothing to do
     project.act("kill", "sql3")
     project.act("pause", "sql1")
     assert "network disconnect aglab_ag aglab-sql2-1" in stand.calls
     assert "network connect --ip 10.177.77.12 --alias sql2-ag --alias sql2 aglab_ag aglab-sql2-1" in stand.calls
+    assert not [call for call in stand.calls if call.startswith("network connect") and "sql3" in call]
     assert "kill aglab-sql3-1" in stand.calls and "pause aglab-sql1-1" in stand.calls
     with pytest.raises(MissingError, match="node sql9 has no container"):
         project.act("kill", "sql9")
+
+
+def test_a_distance_is_the_overlays_and_is_read_back(stand):
+    """Half the round trip each way, by the services of overlays/delay.yaml, where nodes run; what they could not is told."""
+    project = stand.project()
+    project.up()
+    stand.set("containers", {"sql1": "running", "sql2": "running", "sql3": "exited"})
+    stand.logs(delay1="qdisc netem 8001: root delay 500us", delay2="delay: not possible here: Specified qdisc kind is unknown.")
+    assert list(project.delay(1000)) == ["sql2"]
+    assert "compose up --no-deps --force-recreate delay1 delay2" in stand.calls
+    assert project.choices.overlays == (), "what could not be set is not kept"
+    stand.logs(delay1="qdisc netem 8001: root delay 500us", delay2="qdisc netem 8001: root delay 500us")
+    assert project.delay(2000) == {}
+    again = Containers.remembered(bundle_path("docker"), stand.home / "docker")
+    assert again.choices.overlays == ("delay",) and again.docker.environment["AGLAB_LIMIT_DELAY_US"] == "1000"
+    stand.set("containers", {"sql3": "running"})
+    again.act("start", "sql3")
+    assert stand.calls[-1] == "compose up --no-deps --force-recreate delay3"
+
+
+def test_a_rate_and_a_distance_share_the_one_queue(stand):
+    """Where a rate is in force, the overlay that does both takes its place."""
+    project = stand.project(overlays=("cpu", "rate"))
+    stand.set("containers", {"sql1": "running"})
+    stand.logs(network1="qdisc netem 8001: root delay 500us rate 100Mbit")
+    assert project.delay(1000) == {}
+    assert project.choices.overlays == ("cpu", "network")
+    assert stand.calls[-2] == "compose up --no-deps --force-recreate network1"
+
+
+def test_the_twins_image_has_the_networks_tools(stand, monkeypatch):
+    """Its own image is what the delay service runs, unless another is named."""
+    stand.set("labels", {"org.aglab.twin": "1"})
+    project = stand.project(sql_image="aglab-twin-node")
+    assert project.is_twin and project.docker.environment["AGLAB_NET_IMAGE"] == "aglab-twin-node"
+    monkeypatch.setenv("AGLAB_NET_IMAGE", "own")
+    assert stand.project(sql_image="aglab-twin-node").is_twin
 
 
 def test_down_keeps_the_databases_unless_told(stand):
@@ -566,9 +607,7 @@ def test_load_is_scaled_to_the_tier(quiet, monkeypatch):
 
 
 def test_faults_are_checked_before_docker_is_asked(quiet, stand):
-    """An unknown fault, a fault without a node, arguments that nobody reads; delay has its recorded reason."""
-    from aglab.lab import StepNotPossible
-
+    """An unknown fault, a fault without a node, arguments that nobody reads, a distance that is none."""
     cluster = quiet()
     before = len(stand.calls)
     for wrong in (
@@ -576,14 +615,32 @@ def test_faults_are_checked_before_docker_is_asked(quiet, stand):
         lambda: cluster.fault("cut"),
         lambda: cluster.fault("crash", node="sql1", hard=True),
         lambda: cluster.fault("cut", node="sql9"),
+        lambda: cluster.fault("delay"),
+        lambda: cluster.fault("delay", rtt_us="far"),
+        lambda: cluster.fault("delay", rtt_us=-1),
+        lambda: cluster.fault("delay", rtt_us=2e6),
+        lambda: cluster.fault("delay", node="sql1", rtt_us=100),
+        lambda: cluster.fault("delay", rtt_us=100, jitter=1),
         lambda: cluster.wait(-1),
         lambda: cluster.restart("sql1", "-k750"),
     ):
         with pytest.raises(UsageError):
             wrong()
-    with pytest.raises(StepNotPossible, match="netem"):
-        cluster.fault("delay", rtt_us=100)
     assert len(stand.calls) == before
+
+
+def test_a_kernel_without_netem(quiet, stand):
+    """A distance cannot be had: the recorded reason. Next door is where containers are anyway."""
+    from aglab.lab import StepNotPossible
+
+    cluster = quiet()
+    refused = "delay: not possible here: Error: Specified qdisc kind is unknown."
+    stand.logs(delay1=refused, delay2=refused, delay3=refused)
+    with pytest.raises(StepNotPossible, match="netem"):
+        cluster.fault("delay", rtt_us=1000)
+    cluster.fault("delay", rtt_us=50)
+    stand.logs(**{f"delay{number}": "qdisc netem 8001: root delay 500us" for number in (1, 2, 3)})
+    cluster.fault("delay", rtt_us=1000)
 
 
 def test_a_measurement_says_where_it_comes_from(quiet):

@@ -39,7 +39,7 @@ REASONS = {
     "fault": "the network and disks of these servers are not ours to break",
     "restart": "restarting these servers is not ours to do",
     "load": "no HammerDB is configured for these servers",
-    "delay": "Docker has no command that delays a network; overlays/delay.yaml does it where the kernel has netem",
+    "delay": "the kernel of the Docker host has no netem, which is what delays a network (modprobe sch_netem)",
 }
 
 

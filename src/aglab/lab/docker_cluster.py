@@ -26,6 +26,8 @@ from aglab.scenario import Scenario
 FAULTS = ("cut", "heal", "delay", "crash", "stop", "start", "freeze", "thaw")
 TIERS = {"laptop": (20, 8), "workshop": (100, 32), "server": (1000, 128)}  # warehouses, virtual users
 PAPER = "paper"  # AGLAB_TIER: as many users as the lab names, for servers as large as the papers'
+RTT_US_MAX = 1e6
+BRIDGE_RTT_US = 100  # about the round trip between two containers of one machine
 LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
 WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
 _SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
@@ -171,7 +173,8 @@ class DockerCluster(Cluster):
         if kind not in FAULTS:
             raise unknown_name("fault", kind, FAULTS)
         if kind == "delay":
-            raise StepNotPossible("delay", self.mode)
+            self._delay(node, **arguments)
+            return
         if node is None or arguments:
             raise UsageError(f"fault {kind!r} takes a node and nothing else", f"write for example fault({kind!r}, node='sql2')")
         name = self.node(node).name
@@ -184,6 +187,15 @@ class DockerCluster(Cluster):
             self._containers.cut(name)
         else:
             self._containers.heal(name)
+
+    def _delay(self, node: str | None, rtt_us: Any = None, **unknown: Any) -> None:
+        if node is not None or unknown:
+            raise UsageError("fault 'delay' takes rtt_us and nothing else", "write fault('delay', rtt_us=1000)")
+        if isinstance(rtt_us, bool) or not isinstance(rtt_us, (int, float)) or not 0 <= rtt_us <= RTT_US_MAX:
+            raise field_error("rtt_us", rtt_us, f"must be 0 to {RTT_US_MAX:g}", "fault", "use microseconds, for example 1000")
+        refused = self._containers.delay(float(rtt_us))
+        if refused and rtt_us > BRIDGE_RTT_US:  # replicas on one bridge are near already
+            raise StepNotPossible("delay", self.mode)
 
     # -- origin ------------------------------------------------------------------------------------------------------
     def provenance(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import os
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,8 @@ class Containers:
         self.home = home
         self.choices = choices
         self.docker = docker or Docker()
-        self.docker.environment = self._environment()
         self._image: dict[str, Any] | None = None
+        self.docker.environment = self._environment()
 
     @classmethod
     def remembered(cls, folder: Path, home: Path) -> Containers | None:
@@ -79,6 +79,8 @@ class Containers:
         for number, node in enumerate(NODES):
             told[f"AGLAB_PORT_{node.upper()}"] = str(chosen.port_base + number)
             told[f"AGLAB_STARTUP_{node.upper()}"] = " ".join(chosen.startup.get(node, ()))
+        if self._image and self.is_twin and "AGLAB_NET_IMAGE" not in os.environ:
+            told["AGLAB_NET_IMAGE"] = self.sql_image  # it has the tools that the network's overlays want
         return {**told, **chosen.variables}
 
     def files(self) -> list[str]:
@@ -110,6 +112,7 @@ class Containers:
         """Whether the node image is the twin's."""
         if self._image is None:
             self._image = self.docker.image(self.sql_image)
+            self.docker.environment = self._environment()
         return bool(self._image and self._image["labels"].get(TWIN_LABEL))
 
     # -- up ----------------------------------------------------------------------------------------------------------
@@ -283,9 +286,7 @@ class Containers:
     # -- changing ----------------------------------------------------------------------------------------------------
     def restart(self, node: str, options: Sequence[str]) -> None:
         """A new container for the node, with these startup options, on its old volume; returns when T-SQL answers."""
-        startup = {**self.choices.startup, node: tuple(options)}
-        self.choices = Choices(**{**asdict(self.choices), "startup": startup})
-        self.docker.environment = self._environment()
+        self._choose(replace(self.choices, startup={**self.choices.startup, node: tuple(options)}))
         self.docker.ask(
             *self.compose("up", "--detach", "--no-deps", "--force-recreate", node), timeout_s=120.0, where=f"restart of {node}"
         )
@@ -306,10 +307,14 @@ class Containers:
         self.docker.ask("network", "disconnect", f"{self.choices.project}_ag", self.container(node), where=f"cut {node}")
 
     def heal(self, node: str) -> None:
-        """Put a node back on the replicas' network, under its address and name."""
+        """Put a node back on the replicas' network, under its address and name; nothing to do where it is on it."""
+        network = f"{self.choices.project}_ag"
+        joined = self.docker.ask("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.container(node), where="heal")
+        if network in json.loads(joined or "{}"):
+            return
         address = f"{self.choices.subnet or '10.177.77'}.{11 + NODES.index(node)}"
         words = ["network", "connect", "--ip", address, "--alias", f"{node}-ag", "--alias", node]
-        self.docker.ask(*words, f"{self.choices.project}_ag", self.container(node), where=f"heal {node}")
+        self.docker.ask(*words, network, self.container(node), where=f"heal {node}")
         self.shape(node)
 
     def shape(self, node: str) -> None:
@@ -318,6 +323,35 @@ class Containers:
             if name in QUEUES:
                 words = ["up", "--no-deps", "--force-recreate", f"{name}{NODES.index(node) + 1}"]
                 self.docker.ask(*self.compose(*words), timeout_s=120.0, where=f"limit {name}")
+
+    def delay(self, rtt_us: float) -> dict[str, str]:
+        """Put this round trip between the nodes that run, as ``overlays/delay.yaml`` does; it is kept like a limit of ``up``.
+
+        Returns
+        -------
+        dict
+            Node -> what its service said when it could not; empty where every delay was read back.
+        """
+        before = self.choices
+        overlays = [{"rate": "network"}.get(name, name) for name in before.overlays]  # a device has one queue
+        queue = next((name for name in overlays if name in QUEUES), "delay")
+        told = {**before.variables, "AGLAB_LIMIT_DELAY_US": f"{rtt_us / 2:g}"}  # half of it each way
+        self._choose(replace(before, overlays=tuple(dict.fromkeys((*overlays, queue))), variables=told))
+        states = self.states()
+        services = {f"{queue}{node[-1]}": node for node in NODES if states.get(node, {}).get("state") == "running"}
+        up = self.compose("up", "--no-deps", "--force-recreate", *services)
+        self.docker.ask(*up, timeout_s=PULL_S_MAX, where="delay")
+        said = {node: self.logs(service) for service, node in services.items()}
+        refused = {node: text.strip() for node, text in said.items() if "qdisc netem" not in text}
+        if refused:
+            self._choose(before)
+        else:
+            self.remember()
+        return refused
+
+    def _choose(self, choices: Choices) -> None:
+        self.choices = choices
+        self.docker.environment = self._environment()
 
     # -- down --------------------------------------------------------------------------------------------------------
     def down(self, delete_data: bool) -> bool:
@@ -332,6 +366,7 @@ class Containers:
 
     def remember(self) -> None:
         """Write the state file."""
+        self.home.mkdir(parents=True, exist_ok=True)
         temporary = self.home / f"{STATE_FILE}.new"
         temporary.write_text(json.dumps(asdict(self.choices), indent=1), encoding="utf-8")
         temporary.replace(self.home / STATE_FILE)

@@ -27,6 +27,7 @@ MEMORY_BYTES_MIN = 2_000_000_000
 PASSWORD_MIN = 8
 LOGS = Path("/var/opt/mssql/log")
 SOCKETS = Path("/run/aglab-twin")
+NETWORK = "\0aglab-twin-network"  # in the container's network namespace: whoever shares it may change the node's network
 CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
@@ -73,6 +74,8 @@ class FrontEnd:
         Startup options.
     ports : (int, int)
         For clients and for replicas; 0 lets the system choose.
+    network : str
+        Where the stand-in for ``tc`` says how far away this node is; empty for nowhere.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class FrontEnd:
         logs: Path = LOGS,
         address: str = "",
         ports: tuple[int, int] = (TDS_PORT, ENDPOINT_PORT),
+        network: str = "",
     ) -> None:
         self.name = name
         self.sockets = sockets
@@ -92,6 +96,9 @@ class FrontEnd:
         self.logs = logs
         self.address = address or None
         self.ports = ports
+        self.network = network
+        self.delay_us: float | None = None
+        self._delayed = asyncio.Event()
         self.reached = dict.fromkeys(self.peers, True)
         self.stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -140,14 +147,19 @@ class FrontEnd:
                 if "log" in said:
                     print(said["log"], flush=True)
                     print(said["log"], file=log, flush=True)
+                if "delay_us" in said:
+                    self.delay_us = said["delay_us"]
+                    self._delayed.set()
                 if said.get("ready"):
                     await self._open_ports(writer)
 
     async def _open_ports(self, writer: asyncio.StreamWriter) -> None:
         clients = await asyncio.start_server(self._client, self.address, self.ports[0])
         replicas = await asyncio.start_server(self._echo, self.address, self.ports[1])
-        self._servers = [clients, replicas]
+        self._servers += [clients, replicas]
         self.ports = (clients.sockets[0].getsockname()[1], replicas.sockets[0].getsockname()[1])
+        if self.network:
+            self._servers.append(await asyncio.start_unix_server(lambda *line: self._network(writer, *line), self.network))
         for work in (*(self._probe(peer, host) for peer, host in self.peers.items()), self._report(writer)):
             self._tasks.add(asyncio.ensure_future(work))
 
@@ -171,6 +183,19 @@ class FrontEnd:
             writer.close()
             return
         await asyncio.gather(_pump(reader, outer), _pump(inner, writer))
+
+    # -- distance --------------------------------------------------------------------------------------------------
+    async def _network(self, world: asyncio.StreamWriter, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """``{"delay_us": number or null}`` from the stand-in for tc goes to the world; the answer is the delay in force."""
+        with contextlib.suppress(OSError, ValueError, TimeoutError):
+            asked = json.loads(await reader.readline())
+            if "delay_us" in asked:
+                self._delayed.clear()
+                self._say(world, {"delay_us": asked["delay_us"]})
+                await asyncio.wait_for(self._delayed.wait(), CONTROL_S_MAX)
+            self._say(writer, {"delay_us": self.delay_us})
+            await writer.drain()
+        writer.close()
 
     # -- signs of life -----------------------------------------------------------------------------------------------
     async def _echo(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -233,7 +258,7 @@ def serve(argv: Sequence[str] | None = None) -> int:
     peers = {peer: host for peer, host in peers_of(os.environ.get("AGLAB_PEERS", "")).items() if peer != name}
 
     async def main() -> int:
-        return await _main(FrontEnd(name, SOCKETS, peers, options))
+        return await _main(FrontEnd(name, SOCKETS, peers, options, network=NETWORK))
 
     return asyncio.run(main())
 

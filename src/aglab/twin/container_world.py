@@ -6,8 +6,10 @@ startup options and, every second, which other nodes the container reaches on th
 is cut.
 Clients' bytes come through ``sqlN.sock``. There is no TCP port here: the container needs no network at all.
 
-Messages, one JSON object on a line. From a node: ``{"node", "startup_options"}``, then ``{"links": {peer: bool}}`` and
-``{"bye": true}``. To it: ``{"ready": true}`` or ``{"error": text}``, then ``{"log": line}`` for each line of the errorlog.
+Messages, one JSON object on a line. From a node: ``{"node", "startup_options"}``, then ``{"links": {peer: bool}}``,
+``{"delay_us": number or null}`` (what leaves this node for the others is delayed by so much) and ``{"bye": true}``. To it:
+``{"ready": true}`` or ``{"error": text}``, then ``{"log": line}`` for each line of the errorlog, and ``{"delay_us": ...}`` when a
+delay is in force. The replicas' network has one round trip: that of the two nodes which are farthest away.
 """
 
 from __future__ import annotations
@@ -66,6 +68,8 @@ class ContainerWorld:
         self.lines: dict[str, asyncio.StreamWriter] = {}  # node -> its container
         self.reached: dict[str, dict[str, bool]] = {}  # node -> what it says about the others
         self.cut: set[tuple[str, str]] = set()
+        self.delays: dict[str, float] = {}  # node -> what delays it, in microseconds each way
+        self._near_us = float(twin.cluster.plant.scenario.profile.network.rtt_us)
         self._begun_s: dict[str, float] = {}
 
     def open(self) -> None:
@@ -91,6 +95,8 @@ class ContainerWorld:
                 said = json.loads(line)
                 if "links" in said:
                     self.cluster.world.call(lambda links=said["links"]: self._heard(name, links))  # type: ignore[misc]
+                if "delay_us" in said:
+                    self.cluster.world.call(lambda far=said["delay_us"]: self._delay(name, far))  # type: ignore[misc]
                 clean = clean or bool(said.get("bye"))
         except (OSError, ValueError, asyncio.CancelledError):
             pass  # a container that ended in the middle of a line, or the world's own end
@@ -138,8 +144,22 @@ class ContainerWorld:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self.listener.loop.call_soon_threadsafe(self._send, writer, {"log": line_text(line)})
 
+    def _delay(self, name: str, delay_us: float | None) -> None:
+        if delay_us is None:
+            self.delays.pop(name, None)
+        else:
+            self.delays[name] = max(0.0, float(delay_us))
+        farthest = sorted(self.delays.values())[-2:]
+        self.cluster.plant.tune(rtt_us=sum(farthest) if farthest else self._near_us)
+        self.cluster.dirty = True
+        writer = self.lines.get(name)
+        if writer is not None:
+            self.listener.loop.call_soon_threadsafe(self._send, writer, {"delay_us": self.delays.get(name)})
+
     def _ended(self, name: str, clean: bool) -> None:
         self.reached.pop(name, None)
+        if name in self.delays:
+            self._delay(name, None)  # a container's network goes with it
         node = self.cluster.nodes[name]
         if node.accepting:
             node.end(clean=clean)
