@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from aglab.engine import steady
 from aglab.engine.backup import BackupJob, BackupOptions, Busy, backup_rate, restore_rate
-from aglab.engine.storage import read_latency_ms, sustained
 from aglab.hardware import DiskArray, Profile, Spindle
+from aglab.hardware.spindles import read_latency_ms, sustained
 from aglab.scenario import Scenario
 
 EXAMPLES = settings(

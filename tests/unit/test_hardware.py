@@ -9,7 +9,8 @@ import pytest
 from aglab.core.errors import UsageError
 from aglab.core.paths import bundle_path
 from aglab.core.quantity import Tag, parse_tag
-from aglab.hardware import Cpu, Memory, Profile, Volume, profile_names
+from aglab.hardware import Cpu, DiskArray, Memory, Profile, Volume, profile_names
+from aglab.hardware.array_volume import ArrayVolume, array_volume
 
 DL380 = "hpe-dl380-gen9-ssd"
 SSD = {
@@ -33,7 +34,7 @@ def test_every_value_of_a_bundled_profile_has_a_tag(name):
     """No number stands in a profile without saying where it comes from."""
     profile = Profile.load(name)
     assert all(row["tag"] != "[user]" for row in profile.rows())
-    assert all(profile.tags[key].kind in ("doc", "spec", "assumed", "fitted") for key in profile.tags)
+    assert all(profile.tags[key].kind in ("doc", "spec", "assumed", "fitted", "computed") for key in profile.tags)
     assert profile.name == name and profile.title
 
 
@@ -152,3 +153,80 @@ def test_tags_print_and_parse():
     """A tag prints as the profile's comments write it."""
     assert str(parse_tag("fitted: Table 6", "here")) == "[fitted: Table 6]"
     assert str(Tag("doc")) == "[doc]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "read_iops        = { value = 100000",
+            "read_iops        = { value = 300000",
+            "read_iops=300000 must be <= 263,672 IOPS",
+        ),
+        ("write_mb_s       = { value = 580", "write_mb_s       = { value = 58", "would carry 279 MB/s, more than write_mb_s=58"),
+    ],
+)
+def test_rates_that_contradict_each_other_are_refused(tmp_path, old, new, expected):
+    """In a profile's file, random requests that would carry more than sequential ones: both values, the limit, the section."""
+    assert old in text()
+    path = tmp_path / "mine.toml"
+    path.write_text(text().replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UsageError) as error:
+        Profile.load(path)
+    assert expected in str(error.value) and "[data]" in str(error.value) and "one device" in str(error.value)
+
+
+def test_a_limit_of_iops_counts_writes():
+    """Checkpoint writes and log writes are I/Os too; without a limit nothing changes."""
+    free = Volume(devices=6, raid="10", **SSD)
+    capped = dataclasses.replace(free, max_iops=1000)
+    assert free.gathered_write_s(4) == free.write_s_per_page and free.log_write_s == pytest.approx(60e-6)
+    assert 1 / capped.gathered_write_s(4) == pytest.approx(4000)
+    assert capped.log_write_s == pytest.approx(1e-3)
+
+
+ARRAY_PROFILE = "dell-r710-ps6100xv-1-raid50"
+
+
+def array_text() -> str:
+    """A bundled profile whose volumes are on an array."""
+    return bundle_path("data", "profiles", f"{ARRAY_PROFILE}.toml").read_text(encoding="utf-8")
+
+
+def test_a_volume_on_an_array_is_computed_from_its_drives():
+    """The rates that the profiles with two arrays spell out are what the drives give; RAID and fill change them as they must."""
+    array = DiskArray.load("dell-ps6100xv")
+    found = array_volume(array, ArrayVolume(arrays=2, fill=0.62))
+    spelled = Profile.load("dell-r710-ps6100xv-2").data
+    for name in ("devices", "read_iops", "write_mb_s", "read_latency_us", "write_latency_us", "capacity_gb", "max_mb_s"):
+        assert getattr(found, name) == pytest.approx(getattr(spelled, name), rel=0.01), name
+    rates = [array_volume(array, ArrayVolume(raid=raid)).write_bytes_s for raid in ("0", "10", "50", "6")]
+    assert rates == sorted(rates, reverse=True)
+    emptier, fuller = (array_volume(array, ArrayVolume(fill=fill)) for fill in (0.4, 0.85))
+    assert emptier.read_iops > fuller.read_iops and emptier.write_mb_s > fuller.write_mb_s
+    for raid in ("10", "50", "6"):
+        one = array_volume(array, ArrayVolume(raid=raid))
+        assert one.usable_gb == pytest.approx(dataclasses.replace(array, raid=raid).usable_gb)
+    tag = Profile.load(ARRAY_PROFILE).tags["data.read_iops"]
+    assert tag == Tag("computed", "computed from array dell-ps6100xv: 1 x 50, 47 % full")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('array  = "dell-ps6100xv"', 'array  = "dell-ps6100"', "did you mean 'dell-ps6100xv'?"),
+        ('array  = "dell-ps6100xv"', "array  = 3", "data.array=3 must be a name"),
+        ("arrays = { value = 1", "arrays = { value = 0", "arrays=0 must be >= 1 arrays"),
+        ('raid   = { value = "50"', 'raid   = { value = "51"', "'51' is not known"),
+        ("fill   = { value = 0.47", "fill   = { value = 1.5", "fill=1.5 must be <= 1"),
+        ("fill   =", "full   =", "did you mean 'fill'?"),
+    ],
+)
+def test_a_wrong_array_volume_is_one_clear_error(tmp_path, old, new, expected):
+    """Each mistake in a table with an array is named with the section it stands in."""
+    assert old in array_text()
+    path = tmp_path / "mine.toml"
+    path.write_text(array_text().replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UsageError) as error:
+        Profile.load(path)
+    assert expected in str(error.value) and "data" in str(error.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aglab.core.errors import UsageError
+from aglab.hardware import profile_names
 from aglab.scenario import CHANGES, Change, Scenario, check_change, key_rows
 
 
@@ -128,6 +129,29 @@ def test_warnings_name_what_to_know(base):
     assert base.warnings() == []
     assert "does not fit max server memory" in base.with_settings(memory=8).warnings()[0]
     assert "coarse" in base.with_settings(tick_s=0.5).warnings()[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"hardware.log.max_mb_s": 99999}, "hardware.log.max_mb_s=99999 is more than 4 devices move (4,320): it limits nothing"),
+        ({"hardware.data.max_iops": 1e7}, "hardware.data.max_iops=1e+07 is more than 6 devices do (600,000): it limits nothing"),
+        ({"hardware.data.read_iops": 100}, "less than one reader alone does at read_latency_us=120 (8,333/s)"),
+        ({"hardware.data.write_mb_s": 50}, "hardware.data.write_iops=68000 must be <= 12,207 IOPS: random writes of 4 KB would"),
+        ({"log_gb": 5000}, "log_file_gb=5000 is more than the log volume holds (1,600 GB after RAID 10)"),
+        ({"tail_of_log_us": 3}, "puts the tail of the log on persistent memory, and profile hpe-dl380-gen9-ssd has none"),
+    ],
+)
+def test_inputs_that_do_not_go_together_are_said(base, settings, expected):
+    """What is accepted but contradicts itself, or does nothing, is a warning with field, value and limit."""
+    (only,) = base.with_settings(settings).warnings()
+    assert expected in only
+
+
+def test_no_bundled_profile_contradicts_itself():
+    """Their default scenarios warn of memory at most."""
+    for name in profile_names():
+        assert [note for note in Scenario.default(name, 1).warnings() if "does not fit" not in note] == [], name
 
 
 FILE = """

@@ -9,8 +9,8 @@ import pytest
 
 from aglab.core.errors import UsageError
 from aglab.core.paths import bundle_path
-from aglab.engine.storage import operations_per_write, read_latency_ms, service_ms, stroke, sustained
 from aglab.hardware import DiskArray, Profile, Spindle, array_names
+from aglab.hardware.spindles import operations_per_write, read_latency_ms, service_ms, stroke, sustained
 from aglab.published import score
 
 PS = DiskArray.load("dell-ps6100xv")

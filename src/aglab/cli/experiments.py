@@ -123,6 +123,7 @@ def simulate(
 ) -> None:
     """Any machine, workload, layout and timeline, from a scenario file."""
     from aglab.engine import Flow
+    from aglab.engine.tick_error import tick_warnings
     from aglab.scenario import Scenario
 
     plan = Scenario.load(scenario).with_settings(shell.typed(shell.settings_of(set_)))
@@ -131,7 +132,7 @@ def simulate(
         with shell.progress_bar("simulating") as progress:
             run = Flow(plan, seed=shell.checked_seed(seed)).run(progress=progress)
         run.save(stage)
-    summary, warnings = run.summary(), plan.warnings()
+    summary, warnings = run.summary(), [*plan.warnings(), *tick_warnings(plan)]
     result = {
         "summary": summary,
         "events": run.events,

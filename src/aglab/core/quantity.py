@@ -5,7 +5,8 @@ reader of a TOML file where each value comes from (its tag). A file writes eithe
 
 ``cores_per_socket = { value = 16, tag = "doc", source = "Table 2" }`` or ``{ constant = "cpu_us" }``, which takes a
 calibrated constant by name. Tags: ``doc`` (the vendor's paper or manual), ``spec`` (a part's data sheet),
-``fitted: <table>`` (calibrated on published rows), ``assumed`` (our judgement), ``user`` (typed by you).
+``fitted: <table>`` (calibrated on published rows), ``assumed`` (our judgement), ``user`` (typed by you), ``computed`` (from other
+inputs, by a mechanism).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
 
 T = TypeVar("T")
-_KINDS = ("doc", "spec", "measured", "fitted", "assumed", "user")
+_KINDS = ("doc", "spec", "measured", "fitted", "assumed", "user", "computed")
 
 
 @dataclass(frozen=True, slots=True)

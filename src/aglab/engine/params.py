@@ -49,10 +49,10 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_SERVERS] = profile.cpu.threads if gains else profile.cpu.cores
     hw[at.H_CPU_POOLING] = math.sqrt(2.0 * (hw[at.H_SERVERS] + 1.0)) - 1.0
     hw[at.H_READ_S] = profile.data.read_s_per_page
-    hw[at.H_WRITE_S] = profile.data.write_s_per_page
+    hw[at.H_WRITE_S] = profile.data.gathered_write_s(scenario.workload.pages_per_checkpoint_write)
     hw[at.H_READ_LAT] = profile.data.read_latency_us * 1e-6
     hw[at.H_WRITE_LAT] = profile.data.write_latency_us * 1e-6
-    hw[at.H_LOG_LAT] = profile.log.write_latency_us * 1e-6
+    hw[at.H_LOG_LAT] = profile.log.log_write_s
     hw[at.H_LOG_TAIL] = scenario.settings.tail_of_log_us * 1e-6
     hw[at.H_LAZY] = float(scenario.settings.delayed_durability == "FORCED")
     hw[at.H_LOG_BW] = profile.log.write_bytes_s

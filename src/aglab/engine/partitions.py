@@ -20,8 +20,8 @@ import math
 from dataclasses import dataclass
 
 from aglab.core.quantity import check_number
-from aglab.engine.storage import sustained
 from aglab.hardware.arrays import DiskArray
+from aglab.hardware.spindles import sustained
 
 PAGES_PER_WRITE = 32
 EXTENT = 8

@@ -1,7 +1,7 @@
 """Disk arrays with spindles: what one drive does mechanically, how many are striped, and what the controller adds.
 
 Files lie in ``data/arrays``; every value carries its tag. Left out: thermal recalibration, bad sectors, a rebuild in
-progress. What an array sustains is computed in :mod:`aglab.engine.storage`.
+progress. What an array sustains is computed in :mod:`aglab.hardware.spindles`.
 """
 
 from __future__ import annotations

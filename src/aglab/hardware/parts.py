@@ -1,7 +1,7 @@
 """The parts of a machine, from spec sheets: what each can do per second before anything queues.
 
-Left out for now: NUMA-remote cost, spindles, controller cache as a store of its own (a volume's write latency is
-that of its cache). Sources: the tag of each value in the profile's file.
+Left out: NUMA-remote cost, controller cache as a store of its own (a volume's write latency is that of its cache). Volumes on
+spindles: :mod:`aglab.hardware.array_volume`. Sources: the tag of each value in the profile's file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from aglab.core.errors import UsageError
 from aglab.core.quantity import check, choice, number
 from aglab.core.units import MIB, PAGE_BYTES
 
+_SHEET_BYTES = 4096  # data sheets state random rates with requests of this size
+_ROUNDED = 1.1  # as data sheets round
 RAID_LEVELS = ("0", "1", "10", "5", "50", "6")
 _RAID_RULE = {  # level -> (fewest devices, multiple of, remedy)
     "0": (1, 1, "use at least 1"),
@@ -99,8 +101,8 @@ class Volume:
     read_latency_us: float = number("us", 0.01, 1e6, "one read of 8 KB on the idle volume")
     write_latency_us: float = number("us", 0.01, 1e6, "one small write on the idle volume, controller cache included")
     capacity_gb: float = number("GB", 0.1, 1e7, "size of one device")
-    max_mb_s: float = number("MB/s", 0, 1e6, "limit of controller, link or cloud volume; 0 for none", default=0.0)
-    max_iops: float = number("IOPS", 0, 1e8, "limit of controller or cloud volume; 0 for none", default=0.0)
+    max_mb_s: float = number("MB/s", 0, 1e6, "limit of controller, link or cloud volume for all I/O; 0 for none", default=0.0)
+    max_iops: float = number("IOPS", 0, 1e8, "limit of controller or cloud volume for all I/O; 0 for none", default=0.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "raid", str(self.raid))
@@ -108,6 +110,21 @@ class Volume:
         problem = raid_error(self.raid, self.devices)
         if problem is not None:
             raise problem
+
+    def contradictions(self) -> list[UsageError]:
+        """Rates that cannot be of one device: random requests of 4 KB carry no more than sequential ones."""
+        found = []
+        for what in ("read", "write"):
+            iops, mb_s = getattr(self, f"{what}_iops"), getattr(self, f"{what}_mb_s")
+            carried = iops * _SHEET_BYTES / 1e6
+            if carried > mb_s * _ROUNDED:
+                text = (
+                    f"{what}_iops={iops:g} must be <= {mb_s * 1e6 / _SHEET_BYTES:,.0f} IOPS: random {what}s of 4 KB would carry "
+                    f"{carried:,.0f} MB/s, more than {what}_mb_s={mb_s:g}"
+                )
+                remedy = f"raise {what}_mb_s, lower {what}_iops, or give the rates of one device where they are those of all"
+                found.append(UsageError(text, remedy))
+        return found
 
     @property
     def write_penalty(self) -> float:
@@ -130,6 +147,18 @@ class Volume:
         if self.max_mb_s:
             rate = min(rate, self.max_mb_s * 1e6 / PAGE_BYTES)
         return 1.0 / rate
+
+    def gathered_write_s(self, pages: float) -> float:
+        """Busy time of the whole volume for one page when checkpoint writes gather so many (s): a limit of IOPS counts writes."""
+        if not self.max_iops:
+            return self.write_s_per_page
+        return max(self.write_s_per_page, 1.0 / (self.max_iops * pages))
+
+    @property
+    def log_write_s(self) -> float:
+        """Time of a small write (s); one after the other they are never more than a limit of IOPS lets through."""
+        alone = self.write_latency_us * 1e-6
+        return max(alone, 1.0 / self.max_iops) if self.max_iops else alone
 
     @property
     def write_bytes_s(self) -> float:

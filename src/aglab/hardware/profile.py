@@ -13,6 +13,7 @@ from typing import Any
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.quantity import Tag, check, choice, load_toml, number, read_fields
+from aglab.hardware.array_volume import read_array_volume
 from aglab.hardware.parts import Cpu, Memory, Network, PersistentMemory, Volume
 
 SQL_VERSIONS = ("2014", "2016 RTM", "2016", "2017", "2019", "2022")
@@ -133,7 +134,13 @@ def _read(path: Path) -> Profile:
 
 def _part(cls: type, table: dict[str, Any], where: str, name: str) -> tuple[Any, dict[str, Tag]]:
     try:
-        return read_fields(cls, table, where, f"{name}.")
+        if cls is Volume and "array" in table:
+            return read_array_volume(table, where, f"{name}.")
+        part: Any
+        part, tags = read_fields(cls, table, where, f"{name}.")
+        for problem in part.contradictions() if isinstance(part, Volume) else ():
+            raise problem
+        return part, tags
     except UsageError as error:
         if where in str(error):
             raise

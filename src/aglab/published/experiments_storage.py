@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from aglab.engine.storage import sustained
 from aglab.hardware import DiskArray
+from aglab.hardware.spindles import sustained
 
 ARRAY = "dell-ps6100xv"
 READ_SHARE = 0.7

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aglab.core.errors import field_error, unknown_name
-from aglab.core.quantity import check_number, constants
+from aglab.core.quantity import Constant, check_number, constants
 from aglab.hardware import Profile
 from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
 from aglab.workload import Workload
@@ -206,9 +206,18 @@ def _set_constant(scenario: Scenario, name: str, value: Any) -> Scenario:
     if name not in known:
         raise unknown_name("constant", name, tuple(known))
     entry = known[name]
-    limits = {"unit": entry.unit, "low": 0.0, "high": entry.high * 100, "meaning": entry.meaning}
+    low, high = constant_range(entry)
+    limits = {"unit": entry.unit, "low": low, "high": high, "meaning": entry.meaning}
     number = float(check_number(f"constants.{name}", _as_number(value), limits, "scenario"))
     return dataclasses.replace(scenario, overrides={**scenario.overrides, name: number})
+
+
+def constant_range(entry: Constant) -> tuple[float, float]:
+    """What a scenario may set a constant to: nothing, to take its effect away, up to a hundred times what is plausible.
+
+    A block of log must hold something, or no commit would ever end.
+    """
+    return (entry.low if entry.name == "log_block_kb" else 0.0), entry.high * 100
 
 
 def _as_number(value: Any) -> Any:
@@ -222,7 +231,10 @@ def _as_number(value: Any) -> Any:
 
 
 def key_rows() -> list[dict[str, Any]]:
-    """Every key as a row (key, aliases, unit, low, high, meaning): the schema of a scenario."""
+    """Every key as a row (key, aliases, unit, low, high, meaning; integer, options and default where it has them).
+
+    Defaults are those of the default scenario, so a part of the machine shows what the default profile has.
+    """
     default = Scenario.default()
     rows: list[dict[str, Any]] = [
         {"key": name, "aliases": [], "unit": unit, "low": None, "high": None, "meaning": meaning}
@@ -241,10 +253,21 @@ def key_rows() -> list[dict[str, Any]]:
                         "low": spec.metadata.get("low"),
                         "high": spec.metadata.get("high"),
                         "meaning": spec.metadata["meaning"],
+                        "integer": bool(spec.metadata.get("integer")),
+                        "options": spec.metadata.get("options", ()),
+                        "default": getattr(holder, spec.name),
                     }
                 )
     rows += [
-        {"key": f"constants.{c.name}", "aliases": [], "unit": c.unit, "low": 0.0, "high": c.high * 100, "meaning": c.meaning}
+        {
+            "key": f"constants.{c.name}",
+            "aliases": [],
+            "unit": c.unit,
+            "low": constant_range(c)[0],
+            "high": constant_range(c)[1],
+            "meaning": c.meaning,
+            "default": c.value,
+        }
         for c in constants().values()
     ]
     for row in list(rows):

@@ -14,10 +14,11 @@ from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import Constant, check, choice, constants, number
-from aglab.core.units import MIB, mib_per_s_to_pages_per_s
+from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.hardware import Profile
 from aglab.hardware.profile import SQL_VERSIONS
 from aglab.scenario.changes import Change
+from aglab.scenario.doubts import doubts
 from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
@@ -184,15 +185,4 @@ class Scenario:
 
     def warnings(self) -> list[str]:
         """What a reader of the results should know about these inputs."""
-        notes = []
-        pool = self.profile.memory.buffer_pool_pages
-        if self.workload.hot_pages > pool:
-            notes.append(
-                f"the hot set ({self.hot_bytes / MIB / 1024:,.1f} GB) does not fit max server memory "
-                f"({self.profile.memory.max_server_memory_mb / 1024:,.1f} GB): hot pages are read from disk again"
-            )
-        if self.settings.tick_s > 0.2:
-            notes.append(
-                f"tick_s={self.settings.tick_s:g} is coarse: minima during a saturating checkpoint may be 20 % off; use 0.1"
-            )
-        return notes
+        return doubts(self)
