@@ -6,6 +6,7 @@ A stand-in plays hammerdbcli (tests/live/stand_in_hammerdbcli.py): this proves g
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import threading
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 
 from aglab.core.errors import MissingError, UsageError
+from aglab.core.paths import bundle_path
 from aglab.lab.labs import describe, lab_slugs
 from aglab.live import hammerdb, hammerdb_script
 from aglab.live.hammerdb import HammerDB, HammerDBError, Plan, Target, interleaved, local, plan_for
@@ -215,6 +217,49 @@ def test_scripts_keep_clear_of_known_traps():
         assert "mssqls_trust_server_cert true" in script and "mssqls_tcp true" in script
     assert "mssqls_raiseerror true" in run and "vuset vu 3" in run and "mssqls_duration 2" in run
     assert "deleteschema" in hammerdb_script.delete_script(Target("sql1"))
+
+
+# keys of config/mssqlserver.xml of TPC-Council/HammerDB, versions 5 and 6, by section
+KEYS = {
+    "connection": "server linux_server tcp port azure authentication linux_authent odbc_driver linux_odbc uid pass"
+    " encrypt_connection trust_server_cert",
+    "tpcc": "count_ware num_vu dbase imdb bucket durability use_bcp total_iterations raiseerror keyandthink checkpoint driver"
+    " rampup duration allwarehouse timeprofile async_scale async_client async_verbose async_delay connect_pool",
+}
+
+
+def test_every_key_is_one_that_hammerdb_5_and_6_have():
+    """In generated scripts and in those of the labs: the key, in its section, with true or false where it is a flag."""
+    target = Target("sql1", trust_certificate=False)
+    texts = [
+        hammerdb_script.build_script(target, PLAN),
+        hammerdb_script.run_script(target, PLAN),
+        hammerdb_script.delete_script(target),
+    ]
+    texts += [path.read_text(encoding="utf-8") for path in bundle_path("labs").glob("*/hammerdb_*.tcl")]
+    assert len(texts) > 5
+    for text in texts:
+        found = re.findall(r"^diset (\w+) mssqls_(\w+) (.+)$", text, flags=re.M)
+        assert found and not [one for one in found if one[1] not in KEYS[one[0]].split()]
+        flags = {
+            "tcp",
+            "encrypt_connection",
+            "trust_server_cert",
+            "use_bcp",
+            "raiseerror",
+            "allwarehouse",
+            "checkpoint",
+            "timeprofile",
+        }
+        assert not [one for one in found if one[1] in flags and one[2] not in ("true", "false")]
+    assert "mssqls_trust_server_cert false" in texts[0]
+
+
+def test_labels_say_which_version_counted():
+    """NOPM and TPM of a version whose keys nobody has checked carry that."""
+    assert parse(["HammerDB CLI v6.0"]).nopm_label == "NOPM (new orders a minute, HammerDB 6.0)"
+    assert "keys checked for 5 and 6 only" in parse(["HammerDB CLI v4.10"]).tpm_label
+    assert "version not printed" in parse([]).nopm_label
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -463,6 +464,13 @@ def test_compose_defaults_and_image_pins():
     text = (bundle_path("docker") / "compose.yaml").read_text()
     assert text.count("mcr.microsoft.com/") == 1
     assert "latest" not in text
+    pins = re.findall(r"^  (\w+): &\w+_image \$\{\w+:-([\w./-]+):([\w.-]+)\}", text, flags=re.M)
+    assert {name for name, _, _ in pins} == {"sql", "hammerdb", "net"}
+    assert all(re.search(r"\d", tag) for _, _, tag in pins), "a tag without a version moves"
+    others = [
+        path for path in bundle_path("docker").rglob("*.yaml") if path.name != "compose.yaml" and "classroom" not in path.parts
+    ]
+    assert not [path for path in others for _, image, _ in pins if image in path.read_text()]
     assert "MSSQL_SA_PASSWORD" not in text, "the password is read from a file"
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 
 from aglab.record import Run
 
+KEYS_CHECKED = ("5", "6")  # major versions whose keys the scripts use
 NODE = "hammerdb"  # the driver's own node in a Run: its counts are not the server's counters
 TCOUNT = "HammerDB\\TPM counter"
 PROCEDURES = ("NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT")
@@ -75,7 +76,10 @@ class Output:
 
     @property
     def _by(self) -> str:
-        return f"HammerDB {self.version}" if self.version else "HammerDB, version not printed"
+        if not self.version:
+            return "HammerDB, version not printed"
+        other = "" if self.version.split(".")[0] in KEYS_CHECKED else "; keys checked for 5 and 6 only"
+        return f"HammerDB {self.version}{other}"
 
     def beside(self, run: Run) -> Run:
         """The sampled counters with HammerDB's own counts added as a node of their own.
