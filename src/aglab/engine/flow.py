@@ -132,25 +132,29 @@ class Flow:
         first = self.state.ticks
         counts = ticks if counts is None else counts
         samples = (first + counts) // per_sample - first // per_sample
-        shape = (samples, len(self.names))
-        tot_out = np.zeros((*shape, at.TOT_SIZE))
-        st_out = np.zeros((*shape, at.ST_SIZE))
+        nodes = len(self.names)
+        tot_out = np.empty((1 + samples, nodes, at.TOT_SIZE))  # the sample before goes first: all that is wanted is what changed
+        tot_out[0] = self._last
+        st_out = np.empty((samples, nodes, at.ST_SIZE))
         s = self.state
         p = self.params
-        room = at.workspace(len(self.names))
-        run_ticks(ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, *room, tot_out, st_out)
+        room = at.workspace(nodes)
+        run_ticks(
+            ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, *room, tot_out[1:], st_out
+        )
         s.ticks = first + counts
         running.note_ends(self)
         times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * self.scenario.settings.sample_s
         if not samples:
             return Block(times, np.zeros((0, 0)), [])
-        before = np.concatenate([self._last[None], tot_out[:-1]])
         self._last = tot_out[-1].copy()
-        values, columns = outputs.sample(self, tot_out - before, st_out)
+        values, columns = outputs.sample(self, tot_out[1:] - tot_out[:-1], st_out)
         return Block(times, values, columns)
 
     def _joined(self, blocks: list[Block]) -> Block:
         full = [block for block in blocks if len(block.time_s)]
+        if len(full) == 1:
+            return full[0]
         if not full:
             columns = outputs.columns(self.names)
             return Block(np.zeros(0), np.zeros((0, len(columns))), columns)

@@ -111,7 +111,17 @@ SEGMENTS = 64
 ) = range(25)
 
 # --- cl: the cluster
-(K_PRIMARY, K_USERS, K_NOISE, K_X, K_SINCE_BACKUP, CL_SIZE) = range(6)
+(
+    K_PRIMARY,
+    K_USERS,
+    K_NOISE,
+    K_X,
+    K_SINCE_BACKUP,
+    K_SLOPE,  # of the gap that the solver closes, at the last solution: where it begins the next time
+    K_MIX,  # CPU demand of the last tick over the average
+    K_LEAN,  # what throughput gained per unit of it
+    CL_SIZE,
+) = range(9)
 
 # --- tot: totals of one node
 TOTALS = (
@@ -210,8 +220,9 @@ TOTALS = (
     O_COMMIT,
     O_REMOTE,  # send + round trip + remote harden + overhead of the slowest synchronous replica
     O_R,
+    O_SLOPE,  # of the gap N / R(x) - x
     OUT_SIZE,
-) = range(15)
+) = range(16)
 
 # --- jb: a job that shares one node's machine; slot 0 reads (or writes) the data volume, slot 1 reads the log volume
 SLOTS = 2
@@ -237,7 +248,7 @@ SLOTS = 2
     JOB_SIZE,
 ) = range(19)
 
-# --- env: what is fixed during one tick on one node
+# --- env: what is fixed during one tick on one node, and during a run of equal ticks
 (
     E_USERS,
     E_CPU,
@@ -257,8 +268,11 @@ SLOTS = 2
     E_WRITE_S,
     E_LOG_LAT,
     E_LOG_BW,
+    E_NOISE_KEPT,  # share of the mix's wander that a tick keeps
+    E_NOISE_NEW,  # and of a new draw that it adds
+    E_PACE_KEPT,  # share of a node's average log rate that a tick keeps
     ENV_SIZE,
-) = range(19)
+) = range(22)
 
 
 def workspace(nodes: int) -> tuple[Array, Array, Array]:

@@ -126,15 +126,15 @@ def commit(
         idle = min(volume, here[at.H_LOG_TAIL])  # a copy to memory does not queue behind it
     latency = log_write_latency(bytes_s, size, others, idle, bandwidth)
     cycle = latency + log_turn(here, ct)
-    busy = 1.0 - math.exp(-tx_s * others * cycle)
+    met = others * cycle
+    idle_share = math.exp(-tx_s * met)
     gap = cycle
     if bytes_s > 0.0:
         gap = min(cycle, size / bytes_s)
-    start = busy * gap * 0.5
+    start = (1.0 - idle_share) * gap * 0.5
     out[at.O_LOG_LAT] = latency
     if tx_s > 0.0:
-        met = others * cycle
-        flushes = 1.0 / (met + math.exp(-tx_s * met) / tx_s)
+        flushes = tx_s / (tx_s * met + idle_share)
         out[at.O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[at.C_LOG_BLOCK]))
     else:
         out[at.O_LOG_FLUSHES] = 0.0

@@ -40,6 +40,9 @@ _RATES = {
     "log_transfers_per_s": "log_writes",
     "log_bytes_per_s": "log_bytes_written",
 }
+_PLACE = {key: place for place, key in enumerate(BY_KEY)}
+_RATE_PLACES = [_PLACE[key] for key in _RATES]
+_RATE_TOTALS = [at.TOTALS.index(total) for total in _RATES.values()]
 
 
 def _column(delta: Array, name: str) -> Array:
@@ -64,7 +67,9 @@ def sample(flow: Flow, delta: Array, st: Array) -> tuple[Array, list[tuple[str, 
     delta, st : float64[samples, nodes, TOT_SIZE] and [samples, nodes, ST_SIZE]
     """
     seconds = flow.scenario.settings.sample_s
-    values = {key: _column(delta, total) / seconds for key, total in _RATES.items()}
+    table = np.empty((*st.shape[:2], len(_PLACE)))
+    table[:, :, _RATE_PLACES] = delta[:, :, _RATE_TOTALS] / seconds
+    values: dict[str, Array] = {}
     threads = flow.params.hw[:, at.H_THREADS]
     values["cpu_percent"] = _column(delta, "cpu_ms") / (seconds * 10.0 * threads)
     used = _log_used(flow, st)
@@ -74,14 +79,16 @@ def sample(flow: Flow, delta: Array, st: Array) -> tuple[Array, list[tuple[str, 
     queue = st[:, [primary], at.S_LSN] - st[:, :, at.S_SENT]
     values["log_send_queue_kb"] = np.maximum(queue, 0.0) / KIB
     values["recovery_queue_kb"] = np.maximum(st[:, :, at.S_LSN] - st[:, :, at.S_REDONE], 0.0) / KIB
-    values["data_read_latency_s"] = _ratio(_column(delta, "data_read_stall_ms"), _column(delta, "data_reads")) / 1e3
-    values["data_write_latency_s"] = _ratio(_column(delta, "data_write_stall_ms"), _column(delta, "data_writes")) / 1e3
-    stall = _column(delta, "data_read_stall_ms") + _column(delta, "data_write_stall_ms")
-    values["data_transfer_latency_s"] = _ratio(stall, _column(delta, "data_reads") + _column(delta, "data_writes")) / 1e3
-    values["data_transfers_per_s"] = (_column(delta, "data_reads") + _column(delta, "data_writes")) / seconds
+    reads, writes = _column(delta, "data_reads"), _column(delta, "data_writes")
+    read_stall, write_stall = _column(delta, "data_read_stall_ms"), _column(delta, "data_write_stall_ms")
+    values["data_read_latency_s"] = _ratio(read_stall, reads) / 1e3
+    values["data_write_latency_s"] = _ratio(write_stall, writes) / 1e3
+    values["data_transfer_latency_s"] = _ratio(read_stall + write_stall, reads + writes) / 1e3
+    values["data_transfers_per_s"] = (reads + writes) / seconds
     values["data_bytes_per_s"] = (_column(delta, "data_bytes_read") + _column(delta, "data_bytes_written")) / seconds
     values["log_write_latency_s"] = _ratio(_column(delta, "log_write_stall_ms"), _column(delta, "log_writes")) / 1e3
-    table = np.stack([values[key] for key in BY_KEY], axis=2)
+    for key, column in values.items():
+        table[:, :, _PLACE[key]] = column
     return table.reshape(len(table), -1), columns(flow.names)
 
 

@@ -15,6 +15,7 @@ from aglab.engine.machine import cpu, cpu_capacity, data_volume
 
 _STEPS_MAX = 80
 _TOLERANCE = 1e-9
+_SECANTS = 8  # looks at R before the bracket takes over
 
 
 @kernel
@@ -53,39 +54,81 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
 
 
 @kernel
-def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+def gap(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+    """What ``N / R(x)`` exceeds ``x`` by: zero at the solution, and it falls with ``x`` wherever R does not."""
+    return env[at.E_USERS] / response(x, here, primary, hw, wl, ct, sync, env, out) - x
+
+
+@kernel
+def solve(
+    guess: float, slope: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array
+) -> float:
     """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it.
 
-    Where R rises with x the root lies between x and ``N / R(x)``: that is the first bracket, around ``guess``, the last
-    tick's answer. R may fall for a while (log blocks fill sooner), so the bracket widens until it holds the root. Returns 0
-    for no users.
+    From tick to tick the root moves little and the slope of the gap hardly at all: a secant that begins with the last tick's
+    slope needs about three looks at R. Where it does not settle, :func:`solve_bracketed` takes over. Returns 0 for no users.
     """
     here = hw[primary]
-    users = env[at.E_USERS]
     top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
-    if users <= 0.0 or top <= 0.0:
+    if env[at.E_USERS] <= 0.0 or top <= 0.0:
         response(0.0, here, primary, hw, wl, ct, sync, env, out)
         return 0.0
+    out[at.O_SLOPE] = slope if slope < 0.0 else -1.0
     x = guess
     if not (0.0 < x <= top):
         x = 0.5 * top
-    y = min(top, users / response(x, here, primary, hw, wl, ct, sync, env, out))
-    gap = y - x
-    if abs(gap) <= _TOLERANCE * x:
-        return x
+    before = 0.0
+    off_before = 0.0
+    for step in range(_SECANTS):
+        off = gap(x, here, primary, hw, wl, ct, sync, env, out)
+        if step > 0:
+            slope = (off - off_before) / (x - before)
+            if not slope < 0.0:
+                break
+            out[at.O_SLOPE] = slope
+        if abs(off) <= _TOLERANCE * x:
+            return x
+        before = x
+        off_before = off
+        x = x - off / out[at.O_SLOPE]
+        if not (0.0 < x <= top):
+            break
+    return solve_bracketed(before, off_before, top, here, primary, hw, wl, ct, sync, env, out)
+
+
+@kernel
+def solve_bracketed(
+    x: float,
+    off: float,
+    top: float,
+    here: Array,
+    primary: int,
+    hw: Array,
+    wl: Array,
+    ct: Array,
+    sync: Array,
+    env: Array,
+    out: Array,
+) -> float:
+    """The root from ``x``, where the gap is ``off``, by a bracketed secant (Illinois).
+
+    Where R rises with x the root lies between x and ``N / R(x)``: that is the first bracket. R may fall for a while (log blocks
+    fill sooner), so the bracket widens until it holds the root.
+    """
+    y = min(top, x + off)
     low = x
-    g_low = gap
+    g_low = off
     high = x
-    g_high = gap
-    if gap > 0.0:
+    g_high = off
+    if off > 0.0:
         for _ in range(_STEPS_MAX):
             high = y
-            g_high = users / response(y, here, primary, hw, wl, ct, sync, env, out) - y
+            g_high = gap(y, here, primary, hw, wl, ct, sync, env, out)
             if g_high <= 0.0:
                 break
             if y >= top:
                 # N / R still exceeds x: the slowest station's limit holds and users queue there
-                out[at.O_R] = users / y
+                out[at.O_R] = env[at.E_USERS] / y
                 return y
             low = y
             g_low = g_high
@@ -93,7 +136,7 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
     else:
         for _ in range(_STEPS_MAX):
             low = y
-            g_low = users / response(y, here, primary, hw, wl, ct, sync, env, out) - y
+            g_low = gap(y, here, primary, hw, wl, ct, sync, env, out)
             if g_low >= 0.0:
                 break
             high = y
@@ -104,18 +147,18 @@ def solve(guess: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Arr
         x = (low * g_high - high * g_low) / (g_high - g_low)
         if not (low < x < high) or step % 8 == 7:
             x = 0.5 * (low + high)
-        gap = users / response(x, here, primary, hw, wl, ct, sync, env, out) - x
-        if abs(gap) <= _TOLERANCE * x or high - low <= 1e-14 * high:
+        off = gap(x, here, primary, hw, wl, ct, sync, env, out)
+        if abs(off) <= _TOLERANCE * x or high - low <= 1e-14 * high:
             break
-        if gap > 0.0:
+        if off > 0.0:
             low = x
-            g_low = gap
+            g_low = off
             if side == 1:
                 g_high = g_high * 0.5
             side = 1
         else:
             high = x
-            g_high = gap
+            g_high = off
             if side == -1:
                 g_low = g_low * 0.5
             side = -1

@@ -20,21 +20,30 @@ from aglab.engine.solve import solve
 
 PAGE = 8192.0
 _BASE_MOST = 0.1  # share of a small machine that idle services take at most
+_SAME_MIX = 1e-5  # a smaller change of the CPU demand tells nothing
 _STEADY = 1e9  # seconds: a writer long past its ramp
 
 
 @kernel
-def move_noise(draw: float, dt: float, cl: Array, ct: Array) -> None:
-    """Let the transaction mix wander (first-order autoregression); NaN keeps it where it is."""
-    if not math.isnan(draw):
-        keep = math.exp(-dt / ct[at.C_NOISE_TIME])
-        cl[at.K_NOISE] = keep * cl[at.K_NOISE] + math.sqrt(1.0 - keep * keep) * draw
+def fix_pace(dt: float, ct: Array, env: Array) -> None:
+    """What ticks of equal length share: how much of an average they keep."""
+    keep = math.exp(-dt / ct[at.C_NOISE_TIME])
+    env[at.E_NOISE_KEPT] = keep
+    env[at.E_NOISE_NEW] = math.sqrt(1.0 - keep * keep)
+    env[at.E_PACE_KEPT] = math.exp(-dt / ct[at.C_PACE])
 
 
 @kernel
-def follow_rate(node: int, rate: float, dt: float, st: Array, ct: Array) -> None:
+def move_noise(draw: float, cl: Array, env: Array) -> None:
+    """Let the transaction mix wander (first-order autoregression); NaN keeps it where it is."""
+    if not math.isnan(draw):
+        cl[at.K_NOISE] = env[at.E_NOISE_KEPT] * cl[at.K_NOISE] + env[at.E_NOISE_NEW] * draw
+
+
+@kernel
+def follow_rate(node: int, rate: float, st: Array, env: Array) -> None:
     """Let a node's average log rate follow ``rate``; the background writer paces itself by the average."""
-    keep = math.exp(-dt / ct[at.C_PACE])
+    keep = env[at.E_PACE_KEPT]
     st[node, at.S_LOG_RATE] = keep * st[node, at.S_LOG_RATE] + (1.0 - keep) * rate
 
 
@@ -146,16 +155,30 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
 
 
 @kernel
-def beside_jobs(guess: float, p: int, hw: Array, wl: Array, ct: Array, sync: Array, jb: Array, env: Array, out: Array) -> float:
+def beside_jobs(
+    guess: float, slope: float, p: int, hw: Array, wl: Array, ct: Array, sync: Array, jb: Array, env: Array, out: Array
+) -> float:
     """Throughput beside the node's jobs: what the load takes without them says how busy they find the machine."""
     x = guess
     for alone in range(2):  # a loop, because the solver is inlined where it is called
-        x = solve(x, p, hw, wl, ct, sync, env, out)
+        x = solve(x, slope, p, hw, wl, ct, sync, env, out)
+        slope = out[at.O_SLOPE]
         if alone > 0 or not has_job(p, jb):
             break
         log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
         take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, jb, env)
     return x
+
+
+@kernel
+def remember(x: float, mix: float, cl: Array, out: Array) -> None:
+    """Keep what the next tick's guess is made of: the solution, its slope, and how it followed the CPU demand."""
+    change = mix - cl[at.K_MIX]
+    if abs(change) > _SAME_MIX and cl[at.K_MIX] > 0.0:
+        cl[at.K_LEAN] = (x - cl[at.K_X]) / change
+    cl[at.K_X] = x
+    cl[at.K_MIX] = mix
+    cl[at.K_SLOPE] = out[at.O_SLOPE]
 
 
 @kernel
@@ -178,15 +201,17 @@ def tick_primary(
     blocked = st[p, at.S_REDONE] < st[p, at.S_LSN]  # a new primary first redoes what it had hardened
     full = log_used(p, p, st) >= hw[p, at.H_LOG_FILE]
     users = 0.0 if blocked or full else cl[at.K_USERS]
-    prepare(p, users, math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE]), hw, wl, ct, st, sync, env)
+    mix = math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE])
+    prepare(p, users, mix, hw, wl, ct, st, sync, env)
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[p, at.S_DEPTH] + 0.5 * dt if st[p, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, hw[p], ct, env)
-    x = beside_jobs(cl[at.K_X], p, hw, wl, ct, sync, jb, env, out)
-    cl[at.K_X] = x
+    guess = cl[at.K_X] + cl[at.K_LEAN] * (mix - cl[at.K_MIX])
+    x = beside_jobs(guess, cl[at.K_SLOPE], p, hw, wl, ct, sync, jb, env, out)
+    remember(x, mix, cl, out)
     log_rate = x * wl[at.W_LOG]
     st[p, at.S_LSN] += log_rate * dt
-    follow_rate(p, log_rate, dt, st, ct)
+    follow_rate(p, log_rate, st, env)
     if not blocked:
         st[p, at.S_REDONE] = st[p, at.S_LSN]
     st[p, at.S_SENT] = st[p, at.S_LSN]
@@ -236,7 +261,7 @@ def tick_secondary(
     st[node, at.S_TOUCHES] += touches
     tot[node, at.T_DIRTIED] += touches
     most = dt / hw[node, at.H_WRITE_S]
-    follow_rate(node, done / dt, dt, st, ct)
+    follow_rate(node, done / dt, st, env)
     asked = plan_writes(node, st[node, at.S_REDONE], dt, most, st[node, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[node, at.S_DEPTH] + 0.5 * dt if st[node, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, here, ct, env)
@@ -268,8 +293,10 @@ def tick_secondary(
         tot,
     )
     work = ct[at.C_BASE_CPU] + received * ct[at.C_RECEIVE_CPU] + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
-    jb[node, 0, at.J_LOAD] = min(1.0, cpu_utilisation(work, here))
-    util = min(1.0, cpu_utilisation(work + env[at.E_JOB_WORK], here))
+    util = min(1.0, cpu_utilisation(work, here))
+    jb[node, 0, at.J_LOAD] = util
+    if env[at.E_JOB_WORK] > 0.0:
+        util = min(1.0, cpu_utilisation(work + env[at.E_JOB_WORK], here))
     move_jobs(node, dt, jb, tot)
     st[node, at.S_CPU] = util
     tot[node, at.T_CPU] += util * hw[node, at.H_THREADS] * dt * 1e3
@@ -344,9 +371,10 @@ def advance(
     int
         Samples taken.
     """
+    fix_pace(dt, ct, env)
     samples = 0
     for index in range(ticks):
-        move_noise(noise[index], dt, cl, ct)
+        move_noise(noise[index], cl, env)
         tick(dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
         if (first + index + 1) % per_sample == 0 and samples < tot_out.shape[0]:
             for node in range(hw.shape[0]):
@@ -383,4 +411,4 @@ def solve_steady(
     """Throughput of the closed network beside jobs and a writer that asks for ``pages_s``; fills ``env`` and ``out``."""
     prepare(p, users, 1.0, hw, wl, ct, st, sync, env)
     plan_volume(_STEADY, pages_s, hw[p], ct, env)
-    return beside_jobs(0.0, p, hw, wl, ct, sync, jb, env, out)
+    return beside_jobs(0.0, 0.0, p, hw, wl, ct, sync, jb, env, out)
