@@ -48,6 +48,7 @@ class Instance:
         self.startup_parameters: list[str] = []
         self.commit_serial = 0  # transactions that committed rows of memory-optimized tables
         self.memory_commits: dict[tuple[int, int, int], int] = {}  # (database, table, row) -> serial of its last commit
+        self.observer: Any = None  # called as observer(runtime) before a statement, gives what to call at its end; None: nobody
         self.protected_modules: set[int] = set()  # objects of master that Resource Governor uses
         self.statements = StatementCache()
         self.pool = BufferPool()

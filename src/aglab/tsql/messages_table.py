@@ -5,6 +5,7 @@ from __future__ import annotations
 from aglab.tsql.messages_admin import ADMINISTRATION
 from aglab.tsql.messages_memory import MEMORY
 from aglab.tsql.messages_storage import STORAGE
+from aglab.tsql.messages_traces import TRACES
 
 MESSAGES: dict[int, tuple[int, int, str]] = {
     102: (15, 1, "Incorrect syntax near '{0}'."),
@@ -719,3 +720,4 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
 MESSAGES.update(STORAGE)
 MESSAGES.update(ADMINISTRATION)
 MESSAGES.update(MEMORY)
+MESSAGES.update(TRACES)

@@ -23,6 +23,7 @@ from aglab.twin.freeze_rows import load as load
 from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
 from aglab.twin.plant import Plant, Recording
+from aglab.twin.traces.sessions import Traces
 
 if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
@@ -116,6 +117,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "trust": node.trust.to_dict(),
         "health": node.health.to_dict(),
         "governor": node.governor.to_dict(),
+        "traces": node.traces.to_list(),
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
@@ -149,6 +151,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.trust = Trust.from_dict(content["trust"])
     node.health = HealthSession(**content["health"])
     node.governor = Governor.from_dict(content.get("governor"))
+    node.traces = Traces.from_list(content.get("traces", []))
+    node.listen()
     instance.protected_modules = node.governor.classifier_ids()
     node.started_s = float(content["started_s"])
     for name, (value, in_use) in content["configurations"].items():

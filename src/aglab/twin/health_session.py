@@ -8,7 +8,7 @@ EVENT SESSION (SQL Server documentation). Every instance has the session; it is 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
@@ -107,10 +107,3 @@ def _xml(event: dict[str, Any], at: dt.datetime) -> str:
     data = "".join(f"<data name={quoteattr(key)}><value>{escape(value)}</value></data>" for key, value in event["fields"].items())
     stamp = at.isoformat(timespec="milliseconds")
     return f'<event name={quoteattr(event["name"])} package="sqlserver" timestamp="{stamp}Z">{data}</event>'
-
-
-COMMANDS = {"ALTER EVENT SESSION": alter_event_session}
-VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
-    "sys.server_event_sessions": event_sessions,
-    "sys.fn_xe_file_target_read_file": read_file,
-}

@@ -31,6 +31,8 @@ from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
 from aglab.twin.page_writes import PageWrites
 from aglab.twin.requests import Requests
+from aglab.twin.traces.raising import STATEMENTS, Cost, statement
+from aglab.twin.traces.sessions import Traces
 
 if TYPE_CHECKING:
     from aglab.hardware import Profile
@@ -71,6 +73,7 @@ class Node(Requests):
         self.hadr_at_next_start = True  # mssql-conf set hadr.hadrenabled: in force from the next start
         self.health = HealthSession()
         self.governor = Governor()
+        self.traces = Traces()
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -133,6 +136,8 @@ class Node(Requests):
         self.hybrid_buffer_pool = (self.hybrid_buffer_pool[0],) * 2
         self.errorlog.cycle(self)
         self.governor.restarted(self.started_s)
+        self.traces.restarted(self.started_s)
+        self.listen()
         self.waits.clear()
         self.waits_cleared = {}
         self.database_totals = {}
@@ -161,6 +166,18 @@ class Node(Requests):
         database = self.instance.database(name)
         if database is not None and state in (ag.DatabaseState.ONLINE, ag.DatabaseState.RESTORING):
             database.options["state"] = STATE_CODE[state]
+
+    def listen(self) -> None:
+        """Have statements observed where a running event session collects them."""
+        if not self.traces.watched & STATEMENTS:
+            self.instance.observer = None
+            return
+
+        def observer(runtime: Any) -> Callable[[Any], None]:
+            cost = Cost(self, runtime.session)
+            return lambda tree: statement(self, runtime, tree, cost)
+
+        self.instance.observer = observer
 
     def note_event(self, name: str, fields: dict[str, object], at_s: float) -> None:
         """An event of the AlwaysOn_health session."""

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
 from aglab.tsql import Message
+from aglab.tsql.interpreter import RPC_NAMES
 from aglab.tsql.messages import text_of
 from aglab.twin.clients import Client
 from aglab.twin.governor import Governor, classify
 from aglab.twin.logins import fits
 from aglab.twin.persistent_memory import RECOVERY_PENDING
 from aglab.twin.security import LoginGate, same_secret
+from aglab.twin.traces.raising import BATCH, traced
+from aglab.twin.traces.sessions import Traces
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,6 +37,7 @@ class Requests:
     errorlog: ErrorLog
     clients: dict[int, Client]
     governor: Governor
+    traces: Traces
     accepting: bool
     logins: int
     logouts: int
@@ -134,10 +138,17 @@ class Requests:
         self.cluster.groups.catch_up()
         if getattr(request, "reset", False):
             self._reset(client, bool(request.reset_keep_transaction))
+        traced_now = bool(self.traces.watched & BATCH)
         if isinstance(request, SqlBatch):
-            yield from interpreter.run_batch(request.text)
+            effects = interpreter.run_batch(request.text)
+            yield from traced(self, client.session, effects, request.text) if traced_now else effects  # type: ignore[arg-type]
         elif isinstance(request, Rpc):
-            yield from interpreter.run_rpc(request.name, request.params)
+            effects = interpreter.run_rpc(request.name, request.params)
+            if traced_now:
+                name = str(RPC_NAMES.get(request.name, request.name))  # type: ignore[call-overload]
+                text = next((one.value for one in request.params if isinstance(one.value, str)), name)
+                effects = traced(self, client.session, effects, text, name)  # type: ignore[arg-type]
+            yield from effects
         elif isinstance(request, TransactionRequest):
             yield from interpreter.transaction_request(
                 request.kind,

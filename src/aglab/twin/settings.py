@@ -15,9 +15,10 @@ from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
-from aglab.twin import governor_statements, group_statements, health_session, logins, security_statements
+from aglab.twin import governor_statements, group_statements, logins, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
+from aglab.twin.traces import statements as trace_statements
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -203,7 +204,7 @@ _COMMANDS = {
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
     **logins.COMMANDS,
-    **health_session.COMMANDS,
+    **trace_statements.COMMANDS,
     "ALTER DATABASE SET SINGLE_USER": single_user,
     "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,

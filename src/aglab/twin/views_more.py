@@ -5,14 +5,12 @@ Column names follow "System dynamic management views" and "System catalog views"
 
 from __future__ import annotations
 
-import datetime as dt
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
-from aglab.twin import deadlocks, governor_views, health_session, views_endpoints
-from aglab.twin.clock import EPOCH
+from aglab.twin import governor_views, views_endpoints
+from aglab.twin.traces import views as trace_views
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -131,54 +129,13 @@ def nothing(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
     return ()
 
 
-_SYSTEM_HEALTH = (0x5EA17).to_bytes(8, "big")
-
-
-def xe_sessions(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.dm_xe_sessions: system_health, which keeps deadlock graphs and, here, nothing else"""
-    yield {
-        "address": _SYSTEM_HEALTH,
-        "name": "system_health",
-        "pending_buffers": 0,
-        "total_regular_buffers": 3,
-        "regular_buffer_size": 1310489,
-        "total_large_buffers": 0,
-        "large_buffer_size": 0,
-        "total_buffer_size": 3931467,
-        "buffer_policy_flags": 0,
-        "buffer_policy_desc": "drop_event",
-        "flags": 1,
-        "flag_desc": "flush_on_close",
-        "dropped_event_count": 0,
-        "dropped_buffer_count": 0,
-        "blocked_event_fire_time": 0,
-        "create_time": EPOCH + dt.timedelta(seconds=node.started_s),
-        "largest_event_dropped_size": 0,
-        "session_source": "server",
-    }
-
-
-def xe_session_targets(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.dm_xe_session_targets: system_health's ring buffer"""
-    yield {
-        "event_session_address": _SYSTEM_HEALTH,
-        "target_name": "ring_buffer",
-        "target_package_guid": uuid.UUID(int=0),
-        "execution_count": len(node.deadlock_reports),
-        "execution_duration_ms": 0,
-        "target_data": deadlocks.ring_buffer(node),
-    }
-
-
 VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
-    "sys.dm_xe_sessions": xe_sessions,
-    "sys.dm_xe_session_targets": xe_session_targets,
     "sys.dm_os_schedulers": schedulers,
     "sys.dm_os_process_memory": process_memory,
     "sys.dm_os_waiting_tasks": waiting_tasks,
     "sys.dm_db_log_stats": log_stats,
     **views_endpoints.VIEWS,
-    **health_session.VIEWS,
+    **trace_views.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
     **governor_views.VIEWS,

@@ -30,6 +30,7 @@ MODULES = (
     "security",
     "governor",
     "memory",
+    "traces",
     "schema_views",
     "compatibility",
     "msdb",

@@ -27,6 +27,7 @@ COMPILE = frozenset({207, 208, 209, 4104, 213, 1087, 137})
 NOT_RESETTING = (st.If, st.While, st.Block, st.TryCatch, st.Declare, st.Label, st.Goto, st.Break, st.Continue, st.Return)
 
 
+COMPOUND = (st.Block, st.If, st.TryCatch, st.While, st.Label, st.Declare, st.Break, st.Continue)  # their parts are statements
 MEASURED = (st.QueryStatement, st.Insert, st.Update, st.Delete, st.Merge)
 
 
@@ -67,11 +68,15 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
         self.runtime.moment = None
         self.line = statement.line
         method = getattr(self, "_" + type(statement).__name__.lower(), None)
+        ended = None
         try:
             if method is None:
                 raise not_implemented(type(statement).__name__, statement.line)
             if self.session.options.noexec and not isinstance(statement, st.SetOption):
                 return None
+            observer = self.runtime.instance.observer
+            if observer is not None and not isinstance(statement, COMPOUND):
+                ended = observer(self.runtime)
             if isinstance(statement, MEASURED):
                 signal = yield from self._measured(statement, method)
             else:
@@ -84,6 +89,8 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
         except RecursionError:
             yield from self._failed(statement, error(191, line=statement.line))
             return None
+        if ended is not None:
+            ended(statement)
         if not isinstance(statement, NOT_RESETTING):
             self.session.error = 0
         return signal
