@@ -2,7 +2,8 @@
 """make verify-live: the containers on real images, step by step, and a report of evidence: versions, passed or failed, ratios.
 
 Licence terms restrict publishing benchmarks of SQL Server, so the report holds no rate and no time, only ratios of two runs on
-the same machine. You set ACCEPT_EULA. Usage: verify_live.py [--out FOLDER] [--keep] (exit code 0 all passed, 1 something failed)
+the same machine. Beside it lie the recordings of the difference corpus and what the twin answers otherwise. You set ACCEPT_EULA.
+Usage: verify_live.py [--out FOLDER] [--keep] (exit code 0 all passed, 1 something failed)
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
 JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
 WAIT_S_MAX = 120.0
+OUTCOMES = {"same": "the twin answers the same", "differs": "it answers otherwise", "not known": "it does not know"}
 
 
 def aglab(*words: str) -> dict[str, Any]:
@@ -50,7 +52,8 @@ def until(condition: Callable[[], bool], what: str) -> None:
 class Checks:
     """The steps; each returns what it found, or raises."""
 
-    def __init__(self) -> None:
+    def __init__(self, out: Path) -> None:
+        self.out = out
         self.cluster: Any = None
 
     def connected(self, node: str) -> bool:
@@ -101,6 +104,27 @@ class Checks:
         self.cluster.sql("BACKUP LOG OLTP TO DISK = N'NUL'", "sql1")
         return "NUL"
 
+    def corpus(self) -> str:
+        """the questions of the difference corpus are answered; the twin's answers beside them"""
+        import collections
+
+        from aglab.core.paths import bundle_path
+        from aglab.lab import cluster, corpus
+        from aglab.live.corpus import load, load_questions
+
+        folder = self.out / "corpus"
+        for old in folder.glob("*.toml"):  # recordings of an earlier run are not this one's
+            old.unlink()
+        corpus.record(self.cluster, load_questions(bundle_path("data", "corpus", "questions.toml")), folder)
+        with cluster("twin", bare=True) as twin:
+            corpus.form_group(twin, bundle_path("docker", "sql"))
+            verdicts = corpus.replay(twin, load(folder))
+        lines = [f"{one.name}: {one.outcome}: {text}" for one in verdicts for text in one.differences]
+        (self.out / "differences.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        counted = collections.Counter(one.outcome for one in verdicts)
+        said = ", ".join(f"{counted[outcome]} {words}" for outcome, words in OUTCOMES.items())
+        return f"{len(verdicts)} asked: {said}"
+
     def crash(self) -> str:
         """docker kill is noticed; the node comes back by itself when it is started"""
         self.cluster.fault("crash", node="sql2")
@@ -135,7 +159,7 @@ class Checks:
     def steps(self) -> list[Callable[[], str]]:
         """In order."""
         named = (self.group_forms, self.again, self.rows_arrive, self.counters, self.checkpoint_option, self.backup_to_nul)
-        return [*named, self.crash, self.cut, self.clean_stop, self.load]
+        return [*named, self.corpus, self.crash, self.cut, self.clean_stop, self.load]
 
 
 def run(checks: Checks) -> list[dict[str, Any]]:
@@ -190,7 +214,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    checks = Checks()
+    checks = Checks(options.out)
     try:
         results = run(checks)
         found = report(results, checks.cluster)

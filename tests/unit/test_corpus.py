@@ -228,3 +228,16 @@ def test_another_driver_names_no_types(twin, monkeypatch):
     monkeypatch.setenv("AGLAB_DRIVER", "pyodbc")
     with pytest.raises(UsageError, match="does not name types"):
         corpus.ask(twin, Question("one", "x", "SELECT 1 AS a;"))
+
+
+def test_the_lab_builds_the_group_that_the_containers_have():
+    """Chapter 10's steps and docker/sql say the same: so do the answers about the group, but for the replicas' own network."""
+    from aglab.lab import Lab
+
+    recordings = [one for one in kept.load(FOLDER) if one.question.area == "groups"]
+    with cluster("twin", bare=True) as made:
+        Lab("10-build-the-group", made).do("build")
+        verdicts = corpus.replay(made, recordings)
+    assert len(recordings) > 20
+    told = [text for one in verdicts for text in one.differences]
+    assert told and all(", endpoint_url: recorded 'tcp://sql" in text for text in told), told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ class Cluster:
 
 
 def checks_of(verify, *steps):
-    made = verify.Checks()
+    made = verify.Checks(Path("unused"))
     made.steps = lambda: steps
     made.cluster = Cluster()
     return made
@@ -83,6 +84,65 @@ def test_the_licence_is_the_users_to_accept(verify, monkeypatch, capsys):
 
 def test_every_step_says_what_it_looks_at(verify):
     """Each has a sentence for the report, and the last one gives a ratio only."""
-    steps = verify.Checks().steps()
+    steps = verify.Checks(Path("unused")).steps()
     assert all(step.__doc__ for step in steps)
-    assert len(steps) == 10
+    assert len(steps) == 11
+
+
+def test_the_corpus_is_recorded_beside_the_report(verify, tmp_path):
+    """Every question answered, who answered in each, an earlier run's recordings gone; the twin asked again says the same."""
+    from aglab.core.paths import bundle_path
+    from aglab.lab import cluster, corpus
+    from aglab.live.corpus import load, load_questions
+
+    questions = load_questions(bundle_path("data", "corpus", "questions.toml"))
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "of-another-day.toml").write_text("")
+    made = verify.Checks(tmp_path)
+    with cluster("twin", bare=True) as made.cluster:
+        corpus.form_group(made.cluster, bundle_path("docker", "sql"))
+        said = made.corpus()
+    assert said.startswith(f"{len(questions)} asked: {len(questions)} the twin answers the same, 0 it answers otherwise")
+    assert {one.evidence for one in load(tmp_path / "corpus")} == {"stand-in"}
+    assert (tmp_path / "differences.txt").read_text().strip() == ""
+
+
+# -- what others call ------------------------------------------------------------------------------------------------------
+ROOT = SCRIPT.parent.parent
+
+
+def test_the_workflow_calls_what_exists():
+    """live.yml is YAML with the fields of a workflow; every script, target, file and variable that it names is there."""
+    import re
+
+    import yaml
+
+    text = (ROOT / ".github" / "workflows" / "live.yml").read_text(encoding="utf-8")
+    content = yaml.load(text, Loader=yaml.BaseLoader)  # "on" stays a word
+    inputs = content["on"]["workflow_dispatch"]["inputs"]
+    assert set(re.findall(r"inputs\.(\w+)", text)) == set(inputs)
+    assert inputs["accept_eula"]["default"] == "N", "the licence is accepted by whoever starts it"
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for step in content["jobs"]["verify"]["steps"]:
+        assert ("run" in step) != ("uses" in step)
+        words = step.get("run", "").split()
+        if words[:1] == ["make"]:
+            assert re.search(rf"^{words[1]}:", makefile, flags=re.M), words
+        elif words and words[0].startswith("scripts/"):
+            assert os.access(ROOT / words[0], os.X_OK), words
+        elif words[:1] == ["docker"]:
+            assert (ROOT / words[words.index("-f") + 1]).is_file()
+        elif words:
+            assert words[0] == ".venv/bin/aglab", words
+        assert "uses" not in step or re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step["uses"])
+    upload = content["jobs"]["verify"]["steps"][-1]["with"]["path"]
+    assert upload == "runs/verify-live" and upload in str(SCRIPT.read_text()).replace('" / "', "/")
+    shell = (ROOT / "scripts" / "bootstrap.sh").read_text(encoding="utf-8")
+    assert re.search(r"\btest\b", shell)
+
+
+def test_the_makefile_calls_the_script():
+    """make verify-live and make test-docker run what is here."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name in ("verify_live.py", "docker_round.sh"):
+        assert f"scripts/{name}" in makefile and (ROOT / "scripts" / name).is_file()
