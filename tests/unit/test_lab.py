@@ -258,22 +258,23 @@ def samples(count=3, every=1.0):
     """Two result sets as the sampling script returns them: totals that grow by 10, 20, 30 ..."""
     rows, files_rows = [], []
     for sample in range(count + 1):
+        at = pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=sample * every)
         total = 10 * sample * (sample + 1) // 2
         rows += [
-            (sample, "SQLServer:Databases", "Transactions/sec", "OLTP", total, 272696576),
-            (sample, "SQLServer:Databases", "Transactions/sec", "_Total", 99 * total, 272696576),
-            (sample, "SQLServer:Databases", "Percent Log Used", "OLTP", 7, 65792),
-            (sample, "SQLServer:Resource Pool Stats", "CPU usage %", "default", 30, 537003264),
-            (sample, "SQLServer:Resource Pool Stats", "CPU usage %", "internal", 20, 537003264),
-            (sample, "SQLServer:Resource Pool Stats", "CPU usage % base", "default", 100, 1073939712),
-            (sample, "SQLServer:Workload Group Stats", "CPU usage %", "default", 30, 537003264),
+            (sample, at, "SQLServer:Databases", "Transactions/sec", "OLTP", total, 272696576),
+            (sample, at, "SQLServer:Databases", "Transactions/sec", "_Total", 99 * total, 272696576),
+            (sample, at, "SQLServer:Databases", "Percent Log Used", "OLTP", 7, 65792),
+            (sample, at, "SQLServer:Resource Pool Stats", "CPU usage %", "default", 30, 537003264),
+            (sample, at, "SQLServer:Resource Pool Stats", "CPU usage %", "internal", 20, 537003264),
+            (sample, at, "SQLServer:Resource Pool Stats", "CPU usage % base", "default", 100, 1073939712),
+            (sample, at, "SQLServer:Workload Group Stats", "CPU usage %", "default", 30, 537003264),
         ]
-        at = pd.Timestamp("2026-01-01") + pd.Timedelta(seconds=sample * every)
         files_rows += [
             (sample, at, "ROWS", 100 * sample, 8192 * 100 * sample, 50 * sample, 10 * sample, 8192 * 10 * sample, 20 * sample),
             (sample, at, "LOG", 0, 0, 0, 4 * sample, 4 * 512 * sample, 2 * sample),
         ]
-    counters = pd.DataFrame(rows, columns=["sample", "object_name", "counter_name", "instance_name", "cntr_value", "cntr_type"])
+    names = ["sample", "at_time", "object_name", "counter_name", "instance_name", "cntr_value", "cntr_type"]
+    counters = pd.DataFrame(rows, columns=names)
     stats = pd.DataFrame(
         files_rows,
         columns=[
@@ -300,6 +301,15 @@ def test_totals_become_rates_by_the_servers_clock():
     assert run.counters.index.tolist() == [2.0, 4.0, 6.0]
     assert run.series("PhysicalDisk(D:)\\Avg. Disk sec/Read").tolist() == [0.0005] * 3
     assert run.series("PhysicalDisk(L:)\\Disk Transfers/sec").tolist() == [2.0] * 3
+
+
+def test_counters_and_files_have_their_own_times():
+    """A busy server reads its files later than its counters: each rate is over the time between its own readings."""
+    counters, stats = samples()
+    counters.loc[counters["sample"] == 2, "at_time"] += pd.Timedelta(seconds=0.5)
+    run = Run(sampler.frame("sql1", [counters, stats], 1.0, "OLTP"))
+    assert run.series("Transactions/sec").tolist() == [10.0, 20.0 / 1.5, 30.0 / 0.5]
+    assert run.series("PhysicalDisk(L:)\\Disk Transfers/sec").tolist() == [4.0] * 3
 
 
 def test_a_named_instance_has_the_same_columns():

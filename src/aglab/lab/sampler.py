@@ -58,7 +58,7 @@ def frame(node: str, tables: list[pd.DataFrame], every_s: float, database: str) 
     counters, stats = tables[0], tables[1]
     count = int(counters["sample"].max())
     time_s = np.arange(1, count + 1) * every_s
-    elapsed = _elapsed(stats, count, every_s)
+    elapsed = _elapsed(counters, count, every_s)  # counters and files are read one after the other
     columns: dict[tuple[str, str], np.ndarray] = {}
     by_name = dict(iter(counters.groupby(["object_name", "counter_name", "instance_name"], dropna=False)))
     for counter in _FROM_DMV:
@@ -74,7 +74,7 @@ def frame(node: str, tables: list[pd.DataFrame], every_s: float, database: str) 
     if cpu is not None:
         columns[node, _PATHS["cpu_percent"].path()] = cpu
     for kind, keys in _FILES.items():
-        _file_columns(columns, node, stats[stats["type_desc"] == kind], keys, count, elapsed)
+        _file_columns(columns, node, stats[stats["type_desc"] == kind], keys, count, _elapsed(stats, count, every_s))
     result = pd.DataFrame(columns, index=pd.Index(time_s, name="time_s"))
     result.columns = pd.MultiIndex.from_tuples(list(columns), names=["node", "counter"])
     return result
@@ -88,9 +88,9 @@ def _real_object(name: str, by_name: dict[Any, Any]) -> str:
     return next((key[0] for key in by_name if str(key[0]).endswith(tail)), name)
 
 
-def _elapsed(stats: pd.DataFrame, count: int, every_s: float) -> np.ndarray:
+def _elapsed(samples: pd.DataFrame, count: int, every_s: float) -> np.ndarray:
     """Seconds between samples by the server's clock."""
-    times = pd.to_datetime(stats.groupby("sample")["at_time"].first().sort_index())
+    times = pd.to_datetime(samples.groupby("sample")["at_time"].first().sort_index())
     if len(times) != count + 1:
         return np.full(count, every_s)
     return np.maximum(np.diff(times.to_numpy()) / np.timedelta64(1, "s"), 1e-3)
