@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from aglab.engine import layout as at
+from aglab.engine.counting import COUNTERS
 from aglab.engine.jit import plain
 
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC")
@@ -31,6 +32,7 @@ STRIDES: dict[str, tuple[int, ...]] = {
     "st": (at.ST_SIZE, 1),
     "seg": (2 * at.SEGMENTS, at.SEGMENTS, 1),
     "tot": (at.TOT_SIZE, 1),
+    "last": (at.TOT_SIZE, 1),
     "jb": (at.SLOTS * at.JOB_SIZE, at.JOB_SIZE, 1),
     "heap": (5, 1),
     "user": (2, 1),
@@ -88,9 +90,8 @@ class _Function:
 
     def strides(self, name: str) -> tuple[int, ...]:
         """Strides of a parameter; the kernels that look at one machine call its row ``hw`` too."""
-        if name in ("tot_out", "st_out"):
-            inner = at.TOT_SIZE if name == "tot_out" else at.ST_SIZE
-            return (self.unit.nodes * inner, inner, 1)
+        if name == "values" and self.tree.name == "advance":
+            return (self.unit.nodes * COUNTERS, 1)
         wide = STRIDES.get(name, (1,))
         if name == "hw" and not any(self.is_table(node) for node in ast.walk(self.tree)):
             return (1,)
@@ -184,7 +185,7 @@ class _Function:
         """Strides left of an expression that is (part of) an array; none for a number."""
         if isinstance(one, ast.Name):
             return self.arrays.get(one.id, ())
-        if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name):
+        if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name) and one.value.id in self.arrays:
             return self.arrays[one.value.id][len(_indices(one)) :]
         return ()
 
@@ -197,7 +198,7 @@ class _Function:
             case ast.Attribute():
                 return "int64_t"
             case ast.Subscript(value=ast.Name(id=name)):
-                return self.kinds[name]
+                return self.kinds.get(name, "int64_t")
             case ast.Subscript() | ast.Compare():
                 return "int64_t"
             case ast.BinOp(left=left, op=op, right=right):
@@ -231,6 +232,8 @@ class _Function:
                 return _literal(getattr(self.globals[module], name))
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=axis)):
                 return self.unit.shape(name, int(axis))
+            case ast.Subscript(value=ast.Name(id=name), slice=place) if name not in self.kinds:
+                return f"{self.unit.table(name, self.globals[name])}[{self.value(place)}]"
             case ast.Subscript(value=ast.Name(id=name)):
                 indices = _indices(one)
                 strides = self.arrays[name]
@@ -281,6 +284,7 @@ class _Unit:
         self.nodes = nodes
         self.done: dict[Any, _Function] = {}
         self.shapes: dict[str, None] = {}
+        self.tables: dict[str, tuple[int, ...]] = {}
         self.entry = self.function(plain(entry))
 
     def function(self, python: Any) -> _Function:
@@ -294,6 +298,11 @@ class _Unit:
         self.shapes[name] = None
         return f"n_{name}"
 
+    def table(self, name: str, values: tuple[int, ...]) -> str:
+        """A tuple of whole numbers that kernels look things up in."""
+        self.tables[name] = values
+        return name
+
     def text(self) -> str:
         head = "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
         head += "struct doubles4 { double v[4]; };\n"
@@ -301,6 +310,8 @@ class _Unit:
             for name, sign in (("min", "<"), ("max", ">")):
                 head += f"static inline {kind} {name}_{kind}({kind} a, {kind} b) {{ return b {sign} a ? b : a; }}\n"
         shapes = "".join(f"static int64_t n_{name};\n" for name in self.shapes)
+        for name, values in self.tables.items():
+            shapes += f"static const int64_t {name}[] = {{{', '.join(map(str, values))}}};\n"
         bodies = "\n".join(function.text() for function in self.done.values())
         entry = self.entry
         names = ", ".join(argument.arg for argument in entry.tree.args.args)

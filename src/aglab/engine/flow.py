@@ -17,6 +17,7 @@ from aglab.core.progress import no_progress
 from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.engine import layout as at
 from aglab.engine import outputs, running
+from aglab.engine.counting import COUNTERS, columns
 from aglab.engine.jit import COMPILED
 from aglab.engine.layout import Array
 from aglab.engine.params import build
@@ -132,32 +133,26 @@ class Flow:
         first = self.state.ticks
         counts = ticks if counts is None else counts
         samples = (first + counts) // per_sample - first // per_sample
-        nodes = len(self.names)
-        tot_out = np.empty((1 + samples, nodes, at.TOT_SIZE))  # the sample before goes first: all that is wanted is what changed
-        tot_out[0] = self._last
-        st_out = np.empty((samples, nodes, at.ST_SIZE))
+        values = np.empty((samples, len(self.names) * COUNTERS))
         s = self.state
         p = self.params
-        room = at.workspace(nodes)
-        run_ticks(
-            ticks, dt, first, per_sample, p.hw, p.wl, p.ct, s.st, s.seg, s.cl, s.tot, s.jb, draws, *room, tot_out[1:], st_out
-        )
+        machine = (p.hw, p.wl, p.ct)
+        slow = (s.st, s.seg, s.cl, s.tot, s.jb)
+        sample_s = float(self.scenario.settings.sample_s)
+        room = at.workspace(len(self.names))
+        run_ticks(ticks, dt, first, per_sample, sample_s, *machine, *slow, draws, *room, self._last, values)
         s.ticks = first + counts
         running.note_ends(self)
-        times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * self.scenario.settings.sample_s
-        if not samples:
-            return Block(times, np.zeros((0, 0)), [])
-        self._last = tot_out[-1].copy()
-        values, columns = outputs.sample(self, tot_out[1:] - tot_out[:-1], st_out)
-        return Block(times, values, columns)
+        times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * sample_s
+        return Block(times, values, columns(self.names))
 
     def _joined(self, blocks: list[Block]) -> Block:
         full = [block for block in blocks if len(block.time_s)]
         if len(full) == 1:
             return full[0]
         if not full:
-            columns = outputs.columns(self.names)
-            return Block(np.zeros(0), np.zeros((0, len(columns))), columns)
+            heads = columns(self.names)
+            return Block(np.zeros(0), np.zeros((0, len(heads))), heads)
         return Block(
             np.concatenate([block.time_s for block in full]), np.concatenate([block.values for block in full]), full[0].columns
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from aglab.engine import layout as at
+from aglab.engine.counting import count, log_used
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
 from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, send_bytes_s_max
@@ -55,19 +56,6 @@ def back_up_log(dt: float, st: Array, cl: Array, ct: Array) -> None:
         cl[at.K_SINCE_BACKUP] = 0.0
         for node in range(st.shape[0]):
             st[node, at.S_BACKUP] = max(st[node, at.S_BACKUP], st[node, at.S_LSN])
-
-
-@kernel
-def log_used(node: int, primary: int, st: Array) -> float:
-    """Log bytes a node cannot reuse: not backed up, needed by crash recovery, or by a replica that has not redone it."""
-    kept = min(st[node, at.S_BACKUP], st[node, at.S_RECOVER])
-    if node == primary:
-        for other in range(st.shape[0]):
-            if other != node:
-                kept = min(kept, st[other, at.S_REDONE])
-    else:
-        kept = min(kept, st[node, at.S_REDONE])
-    return max(0.0, st[node, at.S_LSN] - kept)
 
 
 @kernel
@@ -336,6 +324,7 @@ def advance(
     dt: float,
     first: int,
     per_sample: int,
+    sample_s: float,
     hw: Array,
     wl: Array,
     ct: Array,
@@ -348,8 +337,8 @@ def advance(
     sync: Array,
     env: Array,
     out: Array,
-    tot_out: Array,
-    st_out: Array,
+    last: Array,
+    values: Array,
 ) -> int:
     """Run ``ticks`` ticks of ``dt`` seconds.
 
@@ -363,8 +352,10 @@ def advance(
         One normal draw per tick; NaN keeps the noise where it is.
     sync, env, out : float64[n]
         Room to work in (:func:`aglab.engine.layout.workspace`): kernels allocate nothing.
-    tot_out, st_out : float64[samples, nodes, TOT_SIZE] and [samples, nodes, ST_SIZE]
-        Filled with totals and state at each sample.
+    last : float64[nodes, TOT_SIZE]
+        Totals at the last sample; moves on.
+    values : float64[samples, nodes * COUNTERS]
+        Filled with the counters of each sample of ``sample_s`` seconds.
 
     Returns
     -------
@@ -376,22 +367,16 @@ def advance(
     for index in range(ticks):
         move_noise(noise[index], cl, env)
         tick(dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
-        if (first + index + 1) % per_sample == 0 and samples < tot_out.shape[0]:
-            for node in range(hw.shape[0]):
-                for column in range(tot.shape[1]):
-                    tot_out[samples, node, column] = tot[node, column]
-                for column in range(st.shape[1]):
-                    st_out[samples, node, column] = st[node, column]
+        if (first + index + 1) % per_sample == 0 and samples < values.shape[0]:
+            count(sample_s, int(cl[at.K_PRIMARY]), hw, st, tot, last, values[samples])
             samples += 1
     return samples
 
 
 @entry
-def log_used_all(primary: int, st: Array, used: Array) -> None:
-    """``used[sample, node]``: log bytes in use, for ``st[sample, node, ST_SIZE]``."""
-    for index in range(st.shape[0]):
-        for node in range(st.shape[1]):
-            used[index, node] = log_used(node, primary, st[index])
+def log_used_now(node: int, primary: int, st: Array) -> float:
+    """Log bytes in use on a node."""
+    return log_used(node, primary, st)
 
 
 @entry
