@@ -6,7 +6,7 @@ import ssl
 
 from aglab.tds.errors import ProtocolError
 
-READ_BYTES = 65536
+READ_BYTES = 16384  # what one record holds at most
 
 
 class TlsLayer:

@@ -28,12 +28,13 @@ CONNECTIONS_MAX = 400  # for the whole cluster; more are closed at once
 PENDING_REQUESTS_MAX = 20000
 LOGIN_SECONDS_MAX = 30.0  # a peer that has not logged in by then is dropped
 CLOSE_SECONDS_MAX = 5.0  # what a peer has not read by then is lost
+READ_BYTES = 16 * 1024 + 512  # a TLS record
 BUFFER_BYTES_MAX = 256 * 1024  # more than this in the socket's buffer counts as a slow reader
 SEND_ERROR = 50002
 _SERIALS = count(1)
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One client: the socket, the wire state, and the session in the world once it has logged in.
 
     It is the :class:`~aglab.twin.world.Sink` of its session: ``post``, ``attention_done`` and ``hang_up`` are called by whoever
@@ -60,6 +61,7 @@ class Connection(asyncio.Protocol):
         self.closing = False
         self.clogged = False  # the client is slow to read
         self.serial = next(_SERIALS)
+        self._buffer = bytearray(READ_BYTES)
         self._undrained = 0
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -88,11 +90,15 @@ class Connection(asyncio.Protocol):
         if self.session is None:
             self._end()
 
-    def data_received(self, data: bytes) -> None:
-        """See :class:`asyncio.Protocol`."""
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """See :class:`asyncio.BufferedProtocol`."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See :class:`asyncio.BufferedProtocol`."""
         if self.closing:
             return
-        for event in self.wire.receive(data):
+        for event in self.wire.receive(bytes(self._buffer[:nbytes])):
             self._take(event)
         self._write()
         if self.closing or self.wire.closed:

@@ -8,7 +8,8 @@ operating system (PhysicalDisk, Processor) are not in this view, on a real serve
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from aglab.core.counters import BULK_COUNT, COUNTERS, FRACTION, FRACTION_BASE, VALUE
 
@@ -151,8 +152,13 @@ def _replica_rows(node: Node, totals: dict[str, float]) -> Iterator[Row]:
     yield _AR, "Bytes Sent to Replica/sec", "_Total", sent, BULK_COUNT
 
 
-def performance_counters(node: Node) -> Iterator[dict[str, Any]]:
-    """sys.dm_os_performance_counters; names padded to 128 characters as in the view."""
+@lru_cache(maxsize=4096)
+def _padded(name: str) -> str:
+    return name.ljust(128)
+
+
+def performance_counters(node: Node) -> Iterator[Row]:
+    """sys.dm_os_performance_counters, in the view's order of columns; names padded to 128 characters as in the view."""
     totals = node.totals()
     gauges = node.cluster.plant.gauges(node.name)
     for rows in (
@@ -162,10 +168,4 @@ def performance_counters(node: Node) -> Iterator[dict[str, Any]]:
         _replica_rows(node, totals),
     ):
         for name, counter, instance, value, kind in rows:
-            yield {
-                "object_name": name.ljust(128),
-                "counter_name": counter.ljust(128),
-                "instance_name": instance.ljust(128),
-                "cntr_value": value,
-                "cntr_type": kind,
-            }
+            yield _padded(name), _padded(counter), _padded(instance), value, kind

@@ -50,7 +50,8 @@ def builder(name: str, least: int, most: int | None = None) -> Callable[[Any], A
 
 
 def simple(name: str, kinds: str, result: Any, optional: int = 0) -> Callable[[Any], Any]:
-    """Register a NULL-propagating function. ``result``: a type, "s0" (text like the first argument), "t0" (its type)."""
+    """Register a NULL-propagating function. ``result``: a type, "s0" (text like the first argument), "w0" (text that
+    may be longer than its arguments), "t0" (the first argument's type)."""
 
     def register(run: Any) -> Any:
         def build(compiler: Any, call: ast.Call, args: list[Expr]) -> Expr:
@@ -94,6 +95,10 @@ def result_type(result: Any, args: list[Expr]) -> SqlType:
     if isinstance(result, SqlType):
         return result
     first = args[0].type if args else None
+    if result == "w0":
+        large = any(one.type is not None and (one.type.length == MAX or one.type.name in ("text", "ntext")) for one in args)
+        wide = any(one.type is not None and one.type.name in ("nchar", "nvarchar", "ntext") for one in args)
+        return SqlType("nvarchar" if wide else "varchar", length=MAX if large else 4000 if wide else 8000)
     if result == "t0":
         return first or INT
     if first is None:

@@ -30,9 +30,30 @@ simple("STRING_ESCAPE", "ss", TEXT)(
 )
 
 
-@simple("REPLICATE", "si", "s0")
-def _replicate(text: str, count: int) -> Any:
-    return None if count < 0 else (text * count)[:8000] if len(text) * count <= 80_000_000 else text * (8000 // max(len(text), 1))
+REPLICATED_BYTES_MAX = 1 << 28  # of a (max) value: what one expression may make
+
+
+@builder("REPLICATE", 2)
+def _replicate(compiler: Any, call: Any, args: list[Expr]) -> Expr:
+    """Only a (max) type makes more than 8,000 bytes ("REPLICATE (Transact-SQL)"); the limit is 256 MB here, not 2 GB."""
+    text, count = prepare(compiler, call, 0, args[0], "s"), prepare(compiler, call, 1, args[1], "b")
+    wide = text.type is not None and text.type.name in ("nchar", "nvarchar", "ntext")
+    large = text.type is not None and (text.type.length == MAX or text.type.name in ("text", "ntext"))
+    width = 2 if wide else 1
+    most = (REPLICATED_BYTES_MAX if large else 8000) // width
+    fn, count_fn = text.fn, count.fn
+
+    def run(frame: Any) -> Any:
+        part, times = fn(frame), count_fn(frame)
+        if part is None or times is None or times < 0:
+            return None
+        if large and len(part) * times > most:
+            raise error(59003, "the bytes of a value that REPLICATE makes", REPLICATED_BYTES_MAX)
+        return (part * min(times, most // len(part) + 1))[:most] if part else ""
+
+    made = SqlType("nvarchar" if wide else "varchar", length=MAX if large else 8000 // width)
+    constant = text.constant and count.constant
+    return Expr(run, made, text.refs | count.refs, constant=constant, sensitive=text.sensitive)
 
 
 @simple("LEFT", "si", "s0")
@@ -113,7 +134,7 @@ def _patindex(pattern: str, text: str) -> int:
     return 0
 
 
-@simple("REPLACE", "sss", "s0")
+@simple("REPLACE", "sss", "w0")
 def _replace(text: str, old: str, new: str) -> str:
     import re
 
@@ -123,7 +144,7 @@ def _replace(text: str, old: str, new: str) -> str:
 FUNCTION_REPLACE_TYPE = varchar(8000)
 
 
-@simple("STUFF", "siis", "s0")
+@simple("STUFF", "siis", "w0")
 def _stuff(text: str, start: int, length: int, new: str) -> Any:
     if start < 1 or start > len(text) or length < 0:
         return None
