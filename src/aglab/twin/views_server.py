@@ -210,7 +210,7 @@ def log_space(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     }
 
 
-def counters(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
+def counters(node: Node, arguments: tuple[Any, ...]) -> Iterable[Any]:
     """sys.dm_os_performance_counters"""
     return performance_counters(node)
 
