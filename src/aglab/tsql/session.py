@@ -67,6 +67,7 @@ class Session:
     client_interface: str = "ODBC"
     is_sysadmin: bool = True
     read_only_intent: bool = False
+    impersonated: list[tuple[str, bool]] = field(default_factory=list)  # logins under EXECUTE AS, outermost first, and sysadmin
     login_time: datetime.datetime | None = None
     last_request_start: datetime.datetime | None = None
     last_request_end: datetime.datetime | None = None
@@ -109,6 +110,9 @@ class Session:
     def reset(self) -> None:
         """What RESETCONNECTION does besides rolling back: the login's database, options, temp tables, prepared handles."""
         self.database = self.login_database
+        if self.impersonated:
+            self.login, self.is_sysadmin = self.impersonated[0]
+            self.impersonated.clear()
         self.options = Options()
         self.temp_tables.clear()
         self.temp_version += 1

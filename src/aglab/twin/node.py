@@ -18,6 +18,7 @@ from aglab.ag.spec import STATE_CODE
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError, error
 from aglab.tsql.catalog.server import LOG_REUSE
+from aglab.tsql.permissions import need_entry
 from aglab.twin import deadlocks, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups.history import preferred
@@ -411,6 +412,8 @@ class Node(Requests):
     def check_access(self, database: str, session: Session, for_write: bool) -> None:
         """See :class:`aglab.tsql.Host`."""
         found = self.instance.database(database)
+        if found is not None and not session.is_sysadmin:
+            need_entry(self.instance, session, found)
         if found is not None and found.options["state"] == 1:
             raise TsqlError(927, 14, 2, f"Database '{found.name}' cannot be opened. It is in the middle of a restore.")
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)

@@ -9,6 +9,7 @@ from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
 from aglab.tsql import Message
 from aglab.tsql.interpreter import RPC_NAMES
 from aglab.tsql.messages import text_of
+from aglab.tsql.permissions import is_sysadmin, server_allows, user_of
 from aglab.twin.clients import Client
 from aglab.twin.governor import Governor, classify
 from aglab.twin.logins import fits
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from aglab.twin.errorlog import ErrorLog
     from aglab.twin.listener import Connection
 
+_DISABLED = (18470, 14, 1, "Login failed for user '{}'. Reason: The account is disabled.")
 SESSIONS_MAX = 250  # for each node
 NAME_MAX = 128
 
@@ -62,19 +64,27 @@ class Requests:
             return
         self.cluster.groups.catch_up()
         user = request.user[:NAME_MAX]
-        if not self._password_fits(request):
-            delay_s = self.gate.failed(user)
-            self.log_line("Error: 18456, Severity: 14, State: 8.", "Logon")
-            self.log_line(f"Login failed for user '{user}'. Reason: Password did not match that for the login provided.", "Logon")
-            connection.reject([_login_failed(user)], delay_s)
+        problem = self._login_problem(request)
+        if problem is not None:
+            state, reason = problem
+            number = 18470 if state == 1 else 18456
+            self.log_line(f"Error: {number}, Severity: 14, State: {state}.", "Logon")
+            self.log_line(f"Login failed for user '{user}'. Reason: {reason} [CLIENT: 127.0.0.1]", "Logon")
+            shown = Message(*_DISABLED[:3], _DISABLED[3].format(user)) if number == 18470 else _login_failed(user)
+            connection.reject([shown], self.gate.failed(user))
             return
         if len(self.clients) >= SESSIONS_MAX:
             text = f"aglab twin: node {self.name} has {SESSIONS_MAX} sessions, its limit; close some."
             connection.reject([Message(17809, 20, 1, text)], 0.0)
             return
-        database = request.database or "master"
+        login = self.instance.logins[user.lower()]
+        database = request.database or str(login.get("default_database_name") or "master")
         found = self.instance.database(database)
-        if found is None or found.options["state"] == RECOVERY_PENDING:
+        closed = found is None or found.options["state"] == RECOVERY_PENDING
+        if found is None or closed or user_of(self.instance, found, user) is None:
+            self.log_line("Error: 18456, Severity: 14, State: 38.", "Logon")
+            reason = f"Failed to open the explicitly specified database '{database[:NAME_MAX]}'."
+            self.log_line(f"Login failed for user '{user}'. Reason: {reason} [CLIENT: 127.0.0.1]", "Logon")
             text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
             connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
             return
@@ -95,6 +105,7 @@ class Requests:
             host_name=request.host[:NAME_MAX],
             program_name=request.app[:NAME_MAX],
             client_interface=request.library[:32],
+            is_sysadmin=is_sysadmin(self.instance, user),
             read_only_intent=request.read_only_intent,
         )
         classify(self, session)  # type: ignore[arg-type]
@@ -104,18 +115,30 @@ class Requests:
         connection.session = client
         connection.accept(found.name, request.language or "us_english", session.spid)
 
-    def _password_fits(self, request: LoginRequest) -> bool:
+    def _login_problem(self, request: LoginRequest) -> tuple[int, str] | None:
+        """State of error 18456 and its reason, as the errorlog has them ("MSSQLSERVER_18456"); state 1 stands for 18470."""
         if request.integrated_security:
-            return False
+            return 5, "Could not find a login matching the name provided."
         login = self.instance.logins.get(request.user.lower())
         if login is None:
             same_secret(request.password, self.sa_password)  # the same time as for a login that exists
-            return False
-        if login.get("is_disabled"):
-            return False
+            return 5, "Could not find a login matching the name provided."
         if request.user.lower() == "sa":
-            return bool(self.sa_password) and same_secret(request.password, self.sa_password)
-        return fits(login, request.password)
+            right = bool(self.sa_password) and same_secret(request.password, self.sa_password)
+        else:
+            right = fits(login, request.password)
+        if not right and login.get("is_disabled"):
+            return 7, "An error occurred while evaluating the password."
+        if not right:
+            return 8, "Password did not match that for the login provided."
+        if login.get("is_disabled"):
+            return 1, "The account is disabled."
+        if not server_allows(self.instance, request.user, "CONNECT SQL"):
+            return (
+                12,
+                "Login-based server access validation failed with an infrastructure error. Login lacks Connect SQL permission.",
+            )
+        return None
 
     # -- running -------------------------------------------------------------------------------------------------
     def request(self, connection: Connection, request: Any) -> None:

@@ -1,7 +1,8 @@
 """SQL Server's messages about keys, certificates, logins, endpoints and the prerequisites of an availability group.
 
 Numbers, severities and wording follow "Database engine events and errors" (SQL Server documentation). Not confirmed there, known
-from public error reports only: the wording of 1465 and 15465. ``{0}`` marks a substitution.
+from public error reports only: the wording of 1465, 4613, 4621, 4624, 15144, 15406, 15465 and 15517. ``{0}`` marks a
+substitution.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "database or primary database. Then restore this backup either on the mirror database to enable database mirroring or on "
         "every secondary database to enable you to join it to the availability group.",
     ),
+    4613: (16, 1, "Grantor does not have GRANT permission."),
+    4621: (16, 10, "Permissions at the server scope can only be granted when the current database is master."),
+    4624: (16, 1, "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself."),
     7862: (
         16,
         1,
@@ -44,6 +48,20 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "complex enough.",
     ),
     15138: (16, 1, "The database principal owns a {0} in the database, and cannot be dropped."),
+    15144: (16, 1, "The role has members. It must be empty before it can be dropped."),
+    15247: (16, 1, "User does not have permission to perform this action."),
+    15406: (
+        16,
+        1,
+        'Cannot execute as the server principal because the principal "{0}" does not exist, this type of principal cannot be '
+        "impersonated, or you do not have permission.",
+    ),
+    15517: (
+        16,
+        1,
+        'Cannot execute as the database principal because the principal "{0}" does not exist, this type of principal cannot be '
+        "impersonated, or you do not have permission.",
+    ),
     15151: (16, 1, "Cannot {0} the {1} '{2}', because it does not exist or you do not have permission."),
     15173: (
         16,

@@ -340,11 +340,10 @@ def _mirroring(node: Node, reader: Clauses, made: Endpoint) -> None:
 
 # -- GRANT, DENY, REVOKE -------------------------------------------------------------------------------------------------
 def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """GRANT, DENY or REVOKE CONNECT ON ENDPOINT::name TO login; other permissions have no mechanism here."""
+    """GRANT, DENY or REVOKE CONNECT ON ENDPOINT::name TO login (:mod:`aglab.twin.permissions` has the others)."""
     reader = clauses_of(command)
     verb = command.name.upper()
-    if not reader.accept("CONNECT", "ON", "ENDPOINT", "::"):
-        raise not_implemented(f"{verb} of another permission than CONNECT ON ENDPOINT")
+    reader.expect("CONNECT", "ON", "ENDPOINT", "::")
     name = reader.name()
     reader.choice(*(("TO", "FROM") if verb == "REVOKE" else ("TO",)))
     logins = reader.listed(reader.name)
@@ -370,9 +369,6 @@ COMMANDS = {
     "CREATE ENDPOINT": create_endpoint,
     "ALTER ENDPOINT": alter_endpoint,
     "DROP ENDPOINT": drop_endpoint,
-    "GRANT": grant,
-    "DENY": grant,
-    "REVOKE": grant,
 }
 
 __all__ = ["COMMANDS", "TsqlError", "check_policy", "clauses_of", "expiry"]

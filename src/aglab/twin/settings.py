@@ -15,7 +15,7 @@ from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
-from aglab.twin import governor_statements, group_statements, logins, security_statements
+from aglab.twin import governor_statements, group_statements, logins, permissions, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 from aglab.twin.traces import statements as trace_statements
@@ -163,6 +163,7 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
 
 def administer(node: Node, command: Command, session: Session) -> Any:
     """Carry out an administrative statement; None where the twin does not know it (yet)."""
+    permissions.check(node, command, session)
     handler = _COMMANDS.get(command.name.upper())
     return None if handler is None else handler(node, command, session)
 
@@ -204,6 +205,7 @@ _COMMANDS = {
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
     **logins.COMMANDS,
+    **permissions.COMMANDS,
     **trace_statements.COMMANDS,
     "ALTER DATABASE SET SINGLE_USER": single_user,
     "ALTER SERVER CONFIGURATION": server_configuration,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.ag.base import identifier
+from aglab.tsql.permissions import SERVER_TYPES
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import ALGORITHMS, ENDPOINT_ID, Endpoint
 from aglab.twin.security_statements import expiry
@@ -128,6 +129,10 @@ def server_permissions(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         if name != "sa":
             words = {"class": 100, "class_desc": "SERVER", "major_id": 0, "type": "COSQ", "permission_name": "CONNECT SQL"}
             yield {**grant, **words, **allowed}
+        for permission, state in login.get("permissions", {}).items():
+            kind = {"type": SERVER_TYPES[permission], "permission_name": permission}
+            words = {"class": 100, "class_desc": "SERVER", "major_id": 0, **kind}
+            yield {**grant, **words, **(allowed if state == "G" else {"state": "D", "state_desc": "DENY"})}
         if name in node.trust.granted:
             said = allowed if node.trust.granted[name] else {"state": "D", "state_desc": "DENY"}
             words = {"class": 105, "class_desc": "ENDPOINT", "major_id": ENDPOINT_ID, "type": "CO", "permission_name": "CONNECT"}

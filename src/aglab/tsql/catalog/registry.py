@@ -15,6 +15,7 @@ from typing import Any
 from aglab.core.sqltypes import SYSNAME, Column, SqlType
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error
 from aglab.tsql.parser.base import make_type
+from aglab.tsql.permissions import need_view
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Row
 
@@ -147,6 +148,7 @@ def find_view(schema: str, name: str) -> View | None:
 def view_rows(runtime: Any, view: View, arguments: tuple[Any, ...], database: Database) -> list[Row]:
     """The rows now, as tuples in column order."""
     name = view.full_name.lower()
+    own = not runtime.session.is_sysadmin and need_view(runtime.instance, runtime.session, database, name)
     rows: Iterable[Any] | None = runtime.host.view_rows(name, arguments, runtime.session)
     if rows is None:
         provider = PROVIDERS.get(name)
@@ -163,4 +165,7 @@ def view_rows(runtime: Any, view: View, arguments: tuple[Any, ...], database: Da
             result.append(tuple([get(column) for column in names]))
         else:
             result.append(tuple(row))
+    if own:
+        place = names.index("session_id")
+        result = [row for row in result if row[place] == runtime.session.spid]
     return result

@@ -7,9 +7,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from aglab.tsql.catalog.registry import define, provide
+from aglab.tsql.permissions import DATABASE_TYPES, SERVER_ROLES, held
 from aglab.tsql.store.database import Database
 
 _CREATED = datetime.datetime(2022, 11, 16)
+ROLE_IDS = dict(enumerate(("public", *SERVER_ROLES), 2))
+DATABASE_ROLE_IDS = {
+    role: 16384 + number
+    for number, role in enumerate(
+        (
+            "db_owner",
+            "db_accessadmin",
+            "db_securityadmin",
+            "db_ddladmin",
+            "",
+            "db_backupoperator",
+            "db_datareader",
+            "db_datawriter",
+            "db_denydatareader",
+            "db_denydatawriter",
+        )
+    )
+    if role
+}
 
 
 @provide(
@@ -29,20 +49,7 @@ def _server_principals(runtime: Any, database: Database, arguments: tuple[Any, .
             "is_fixed_role": False,
             **login,
         }
-    for number, role in enumerate(
-        (
-            "public",
-            "sysadmin",
-            "securityadmin",
-            "serveradmin",
-            "setupadmin",
-            "processadmin",
-            "diskadmin",
-            "dbcreator",
-            "bulkadmin",
-        ),
-        2,
-    ):
+    for number, role in ROLE_IDS.items():
         yield {
             "name": role,
             "principal_id": number,
@@ -88,7 +95,7 @@ def _database_principals(runtime: Any, database: Database, arguments: tuple[Any,
         ("guest", 2, "S"),
         ("INFORMATION_SCHEMA", 3, "S"),
         ("sys", 4, "S"),
-        ("db_owner", 16384, "R"),
+        *((role, number, "R") for role, number in DATABASE_ROLE_IDS.items()),
     ]
     for name, number, kind in fixed:
         yield {
@@ -105,6 +112,8 @@ def _database_principals(runtime: Any, database: Database, arguments: tuple[Any,
             "allow_encrypted_value_modifications": False,
         }
     for principal in database.principals.values():
+        if principal["name"] == "public":
+            continue
         yield {
             "type": "S",
             "type_desc": "SQL_USER",
@@ -184,3 +193,60 @@ define(
     """sys.server_permissions: class tinyint!, class_desc nvarchar(60), major_id int!, minor_id int!, grantee_principal_id int!,
     grantor_principal_id int!, type char(4)!, permission_name nvarchar(128), state char(1)!, state_desc nvarchar(60)"""
 )
+
+
+@provide("""sys.server_role_members: role_principal_id int!, member_principal_id int!""")
+def _server_role_members(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
+    numbers = {role: number for number, role in ROLE_IDS.items()}
+    for name, login in runtime.instance.logins.items():
+        for role in ("sysadmin",) if name == "sa" else login.get("roles", ()):
+            yield numbers[role], login["principal_id"]
+
+
+@provide("""sys.database_role_members: role_principal_id int!, member_principal_id int!""")
+def _database_role_members(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
+    yield DATABASE_ROLE_IDS["db_owner"], 1
+    made = {one["name"]: one["principal_id"] for one in database.principals.values()}
+    for principal in database.principals.values():
+        for role in principal.get("roles", ()):
+            yield {**made, **DATABASE_ROLE_IDS}[role], principal["principal_id"]
+
+
+@provide(
+    """sys.database_permissions: class tinyint!, class_desc nvarchar(60), major_id int!, minor_id int!, grantee_principal_id int!,
+    grantor_principal_id int!, type char(4)!, permission_name nvarchar(128), state char(1)!, state_desc nvarchar(60)"""
+)
+def _database_permissions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    classes = {"DATABASE": (0, "DATABASE"), "OBJECT": (1, "OBJECT_OR_COLUMN"), "SCHEMA": (3, "SCHEMA")}
+    schemas = {name.lower(): number for name, number in database.schemas.items()}
+    for principal in database.principals.values():
+        grants = dict(principal.get("permissions", {}))
+        if principal.get("type", "S") == "S":
+            grants.setdefault(("DATABASE", "", "CONNECT"), "G")
+        for (kind, place, permission), state in grants.items():
+            item = database.find(*place.split(".", 1)) if kind == "OBJECT" else None
+            major = {"DATABASE": 0, "SCHEMA": schemas.get(place, 0)}.get(kind, getattr(item, "object_id", getattr(item, "id", 0)))
+            yield {
+                "class": classes[kind][0],
+                "class_desc": classes[kind][1],
+                "major_id": major,
+                "minor_id": 0,
+                "grantee_principal_id": principal["principal_id"],
+                "grantor_principal_id": 1,
+                "type": DATABASE_TYPES[permission],
+                "permission_name": permission,
+                "state": state,
+                "state_desc": {"G": "GRANT", "D": "DENY"}[state],
+            }
+
+
+@provide(
+    """sys.fn_my_permissions(sysname, nvarchar(60)): entity_name nvarchar(255), subentity_name nvarchar(128),
+    permission_name nvarchar(60)""",
+    compatibility=True,
+)
+def _my_permissions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[str, str, str]]:
+    name, kind = (str(one or "") for one in arguments[:2])
+    where = (runtime.instance.database(name.strip("[]")) or database) if kind.upper() == "DATABASE" and name else database
+    for entity, permission in held(runtime.instance, where, runtime.session.login, kind.upper()):
+        yield entity, "", permission

@@ -13,6 +13,7 @@ from aglab.tsql.execute.databases import DatabaseMixin
 from aglab.tsql.execute.dbcc import DbccMixin
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error
+from aglab.tsql.permissions import may
 
 NOT_IN_TRANSACTION = frozenset(
     {
@@ -76,6 +77,8 @@ class AdminMixin(DatabaseMixin, DbccMixin):
             raise error(6115, line=s.line)
         if spid == self.session.spid:
             raise error(6104, line=s.line)
+        if not may(self.runtime.instance, self.session, "ALTER ANY CONNECTION"):
+            raise error(6102, line=s.line)
         if spid not in self.runtime.instance.sessions:
             raise error(6106, spid, line=s.line)
         self.runtime.host.kill(spid)
@@ -85,6 +88,8 @@ class AdminMixin(DatabaseMixin, DbccMixin):
     def _reconfigure(self, s: st.Reconfigure) -> Effects[Any]:
         if self.session.trancount:
             raise error(574, "RECONFIGURE", line=s.line)
+        if not may(self.runtime.instance, self.session, "ALTER SETTINGS"):
+            raise error(5812, line=s.line)
         for item in self.runtime.instance.configurations.values():
             if item.is_dynamic and item.value != item.value_in_use:
                 item.value_in_use = item.value

@@ -14,6 +14,7 @@ from aglab.tsql.execute.base import BaseExecutor, Effects
 from aglab.tsql.execute.memory import ATOMIC_LEVELS
 from aglab.tsql.host import AdapterProcedure
 from aglab.tsql.messages import TsqlError, error, info
+from aglab.tsql.permissions import need_object
 from aglab.tsql.runtime import MAX_NESTING, Runtime, Variables
 from aglab.tsql.store.database import Database, Module
 from aglab.tsql.store.table import Table
@@ -130,7 +131,10 @@ class CallMixin(BaseExecutor):
             return (yield from self._adapter(adapter, arguments, line))
         found = self._find_procedure(name)
         if found is not None:
-            return (yield from self._user_procedure(*found, arguments, line))
+            module, database = found
+            if not self.session.is_sysadmin and not self.runtime.procedure_id:
+                need_object(self.runtime.instance, self.session, database, "EXECUTE", module.schema, module.name)
+            return (yield from self._user_procedure(module, database, arguments, line))
         system = find_system_procedure(bare) if schema.lower() in ("", "sys", "dbo") else None
         if system is None:
             raise error(2812, ".".join(name), line=line)

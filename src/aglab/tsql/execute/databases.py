@@ -11,6 +11,7 @@ from aglab.tsql.execute.files import FileMixin
 from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.permissions import database_allows, may
 from aglab.tsql.store.database import Database
 
 
@@ -20,6 +21,8 @@ class DatabaseMixin(FileMixin):
     def _createdatabase(self, s: st.CreateDatabase) -> Effects[Any]:
         self._no_transaction("CREATE DATABASE", s.line)
         instance = self.runtime.instance
+        if not may(instance, self.session, "CREATE ANY DATABASE"):
+            raise error(262, "CREATE DATABASE", "master", line=s.line)
         if instance.database(s.name) is not None:
             raise error(1801, s.name, line=s.line)
         for key in s.options:
@@ -52,6 +55,8 @@ class DatabaseMixin(FileMixin):
             if s.if_exists:
                 return
             raise error(3701, "drop", "database", name, line=s.line)
+        if not self._may_alter(database):
+            raise error(3701, "drop", "database", name, line=s.line)
         if database.id <= 4:
             raise error(3708, "database", name, line=s.line)
         if any(session.database.lower() == name.lower() for session in instance.sessions.values()):
@@ -62,7 +67,7 @@ class DatabaseMixin(FileMixin):
     def _alterdatabase(self, s: st.AlterDatabase) -> Effects[Any]:
         name = self.session.database if s.name == "CURRENT" else s.name
         database = self.runtime.instance.database(name)
-        if database is None:
+        if database is None or not self._may_alter(database):
             problem = error(5011, name, line=s.line)
             problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
             raise problem
@@ -81,6 +86,12 @@ class DatabaseMixin(FileMixin):
             yield from self._files(s, database)
         yield Done(None, "", self.in_procedure)
         return None
+
+    def _may_alter(self, database: Database) -> bool:
+        session, instance = self.session, self.runtime.instance
+        if may(instance, session, "ALTER ANY DATABASE"):
+            return True
+        return database_allows(instance, database, session.login, "ALTER")
 
     def _set_database_option(self, s: st.AlterDatabase, database: Database, option: str, value: Any) -> Effects[None]:
         if option.startswith("HADR"):

@@ -20,6 +20,7 @@ from aglab.tsql.execute.targets import Target
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.permissions import need_database
 from aglab.tsql.store.database import Database, TableDefinition
 from aglab.tsql.store.table import Index, Table
 from aglab.tsql.transactions import Entry
@@ -33,8 +34,9 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
         assert transaction is not None
         transaction.add(Entry(database.name, None, 0, None, None, change, undo, DDL_LOG_BYTES))
 
-    def _check_ddl(self, database: Database) -> None:
+    def _check_ddl(self, database: Database, what: str = "ALTER") -> None:
         self.runtime.host.check_access(database.name, self.session, True)
+        need_database(self.runtime.instance, self.session, database, what)
         if database.options["is_read_only"]:
             raise error(3906, database.name)
 
@@ -82,7 +84,7 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
                 transaction.add(Entry("tempdb", None, 0, None, None, None, lambda: self._forget(name.lower()), 0))
             return Target(table, None)
         database, schema, bare = self.place(s.name, s.line)
-        self._check_ddl(database)
+        self._check_ddl(database, "CREATE TABLE")
         if database.find(schema, bare) is not None:
             raise error(2714, bare, line=s.line)
         options = memory_options(s)

@@ -52,6 +52,7 @@ class DmlMixin(InsertMixin, SelectMixin):
     def _rows_source(
         self, context: CompileContext, s: st.Update | st.Delete, target: Target, source_node: ast.Source
     ) -> tuple[Scope, Bound, RowSource, ExpressionCompiler, Planner]:
+        context.target = target.table
         planner = self.planner(context, s.ctes)
         scope = Scope()
         binder = Binder(planner, scope)

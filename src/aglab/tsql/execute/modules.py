@@ -25,7 +25,7 @@ class ModuleMixin(BaseExecutor):
     if TYPE_CHECKING:
 
         def _log_schema(self, database: Database, change: SchemaChange, undo: Callable[[], None]) -> None: ...
-        def _check_ddl(self, database: Database) -> None: ...
+        def _check_ddl(self, database: Database, what: str = "ALTER") -> None: ...
         def _bump(self, database: Database | None) -> None: ...
         def place(self, name: tuple[str, ...], line: int) -> tuple[Database, str, str]: ...
         def _table_to_alter(self, name: tuple[str, ...], line: int, number: int = 4902) -> tuple[Table, Database | None]: ...
@@ -37,7 +37,7 @@ class ModuleMixin(BaseExecutor):
             raise error(2714, s.name, line=s.line)
 
         def work() -> Effects[None]:
-            self._check_ddl(database)
+            self._check_ddl(database, "CREATE SCHEMA")
             number = max([*database.schemas.values(), 4]) + 1
             database.schemas[s.name] = number
             database.version += 1
@@ -68,7 +68,7 @@ class ModuleMixin(BaseExecutor):
         module = Module(number, schema, bare, s.kind.lower(), s.text, s, database.name, self.runtime.now())
 
         def work() -> Effects[None]:
-            self._check_ddl(database)
+            self._check_ddl(database, f"CREATE {s.kind}" if existing is None else "ALTER")
             if s.kind == "VIEW":
                 self._check_view(database, s)
             check_native(s, database)

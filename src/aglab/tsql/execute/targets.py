@@ -14,6 +14,7 @@ from aglab.tsql.execute.base import ESCALATION_ROWS, BaseExecutor, Effects
 from aglab.tsql.execute.writes import TableWriter, assigner, make_writer
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.permissions import need_object
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import CteBinding, Planner
 from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope
@@ -148,6 +149,10 @@ class TargetMixin(BaseExecutor):
         if target.database is None:
             return
         self.runtime.host.check_access(target.database.name, self.session, True)
+        if not self.session.is_sysadmin and not self.runtime.procedure_id:
+            what = self.session.command if self.session.command in ("INSERT", "UPDATE", "DELETE") else "ALTER"
+            table = target.table
+            need_object(self.runtime.instance, self.session, target.database, what, table.schema, table.name)
         if target.database.options["is_read_only"]:
             raise error(3906, target.database.name)
 

@@ -7,16 +7,69 @@ from decimal import Decimal
 from typing import Any
 
 from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, SqlType, nvarchar
+from aglab.tsql import permissions
 from aglab.tsql.functions.registry import builder, prepare
 from aglab.tsql.query.scope import Expr
 
 _SYSNAME = nvarchar(128)
-_DATABASE_ROLES = frozenset(
-    "db_owner db_datareader db_datawriter db_ddladmin db_accessadmin db_securityadmin db_backupoperator public".split()
-)
-_SERVER_ROLES = frozenset(
-    "sysadmin serveradmin setupadmin securityadmin processadmin dbcreator diskadmin bulkadmin public".split()
-)
+
+
+def _user(runtime: Any) -> str:
+    return permissions.user_of(runtime.instance, runtime.database, runtime.session.login) or "guest"
+
+
+def _name(runtime: Any, number: int) -> str | None:
+    return next((str(one["name"]) for one in runtime.database.principals.values() if one["principal_id"] == number), None)
+
+
+def _user_id(runtime: Any, name: str) -> int | None:
+    known = {"public": 0, "dbo": 1, "guest": 2}.get(name.lower())
+    return known if known is not None else (runtime.database.principals.get(name.lower()) or {}).get("principal_id")
+
+
+def _in_server_role(runtime: Any, role: str | None, login: str | None = None) -> int | None:
+    known = next((one for one in (*permissions.SERVER_ROLES, "public") if one.lower() == (role or "").lower()), None)
+    if known is None or (login is not None and login.lower() not in runtime.instance.logins):
+        return None
+    roles = permissions.server_roles(runtime.instance, login or runtime.session.login)
+    return int(known == "public" or known in roles)
+
+
+def _in_role(runtime: Any, role: str | None, user: str | None = None) -> int | None:
+    database = runtime.database
+    known = {
+        *permissions.DATABASE_ROLES,
+        "public",
+        *(name for name, one in database.principals.items() if one.get("type") == "R"),
+    }
+    if (role or "").lower() not in known:
+        return None
+    here = user or _user(runtime)
+    roles = {one.lower() for one in permissions.database_roles(database, here)}
+    return int((role or "").lower() in {"public", *roles} or (here == "dbo" and (role or "").lower() == "db_owner"))
+
+
+def _has_permission(runtime: Any, securable: str | None, kind: str | None, permission: str | None, *rest: Any) -> int | None:
+    """HAS_PERMS_BY_NAME of the server (NULL, NULL), a database, a schema or an object; NULL where a name is not known."""
+    instance, database, login, name = runtime.instance, runtime.database, runtime.session.login, (permission or "").upper()
+    what = (kind or "").upper()
+    if what in ("", "SERVER"):
+        return int(permissions.server_allows(instance, login, name)) if name in permissions.SERVER_TYPES else None
+    if name not in (*permissions.DATABASE_TYPES, "ANY"):
+        return None
+    if what == "DATABASE":
+        found = instance.database(securable.strip("[]")) if securable else database
+        return None if found is None else int(permissions.database_allows(instance, found, login, name))
+    parts = [part.strip("[]") for part in (securable or "").split(".")]
+    if what == "SCHEMA":
+        return int(permissions.database_allows(instance, database, login, name, parts[-1]))
+    item = database.find(parts[-2] if len(parts) > 1 else "", parts[-1])
+    return None if item is None else int(permissions.database_allows(instance, database, login, name, item.schema, item.name))
+
+
+def _has_access(runtime: Any, name: str | None) -> int | None:
+    found = runtime.instance.database(name) if name is not None else None
+    return None if found is None else int(permissions.user_of(runtime.instance, found, runtime.session.login) is not None)
 
 
 def nullary(names: str, sql_type: SqlType, read: Callable[[Any], Any]) -> None:
@@ -66,9 +119,9 @@ nullary("ROWCOUNT_BIG", SqlType("bigint"), lambda r: r.session.row_count)
 nullary("HOST_NAME", _SYSNAME, lambda r: r.session.host_name)
 nullary("HOST_ID", SqlType("char", length=10), lambda r: "0000000001")
 nullary("APP_NAME", _SYSNAME, lambda r: r.session.program_name)
-nullary("ORIGINAL_LOGIN CURRENT_USER_LOGIN", _SYSNAME, lambda r: r.session.login)
+nullary("ORIGINAL_LOGIN", _SYSNAME, lambda r: r.session.impersonated[0][0] if r.session.impersonated else r.session.login)
 nullary("SYSTEM_USER", _SYSNAME, lambda r: r.session.login)
-nullary("CURRENT_USER SESSION_USER USER", _SYSNAME, lambda r: "dbo" if r.session.is_sysadmin else r.session.login)
+nullary("CURRENT_USER SESSION_USER USER", _SYSNAME, lambda r: _user(r))
 nullary("CURRENT_TRANSACTION_ID", SqlType("bigint"), lambda r: r.session.transaction.id if r.session.transaction else 0)
 nullary("CONTEXT_INFO", SqlType("varbinary", length=128), lambda r: r.session.context_info)
 nullary("GETANSINULL", SMALLINT, lambda r: 1)
@@ -85,28 +138,16 @@ keyed(
 keyed(
     "USER_NAME",
     _SYSNAME,
-    lambda r, *a: {None: "dbo", 1: "dbo", 2: "guest", 3: "INFORMATION_SCHEMA", 4: "sys"}.get(a[0] if a else None),
+    lambda r, *a: _user(r) if not a else {1: "dbo", 2: "guest", 3: "INFORMATION_SCHEMA", 4: "sys"}.get(a[0]) or _name(r, a[0]),
     0,
     1,
     "i",
 )
-keyed("USER_ID DATABASE_PRINCIPAL_ID", INT, lambda r, *a: {"dbo": 1, "guest": 2}.get((a[0] if a else "dbo").lower()), 0, 1)
-keyed(
-    "IS_SRVROLEMEMBER",
-    INT,
-    lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _SERVER_ROLES else None,
-    1,
-    2,
-)
-keyed(
-    "IS_MEMBER IS_ROLEMEMBER",
-    INT,
-    lambda r, role, *a: int(r.session.is_sysadmin) if role and role.lower() in _DATABASE_ROLES else None,
-    1,
-    2,
-)
-keyed("HAS_PERMS_BY_NAME", INT, lambda r, *a: int(r.session.is_sysadmin), 3, 5, "s")
-keyed("HAS_DBACCESS", INT, lambda r, name: None if name is None or r.instance.database(name) is None else 1)
+keyed("USER_ID DATABASE_PRINCIPAL_ID", INT, lambda r, *a: _user_id(r, a[0] if a else _user(r)), 0, 1)
+keyed("IS_SRVROLEMEMBER", INT, lambda r, role, *a: _in_server_role(r, role, *a), 1, 2)
+keyed("IS_MEMBER IS_ROLEMEMBER", INT, lambda r, role, *a: _in_role(r, role, *a), 1, 2)
+keyed("HAS_PERMS_BY_NAME", INT, lambda r, *a: _has_permission(r, *a), 3, 5, "s")
+keyed("HAS_DBACCESS", INT, lambda r, name: _has_access(r, name))
 keyed("SESSION_CONTEXT", SQL_VARIANT, lambda r, key: r.session.session_context.get((key or "").lower()))
 keyed("SESSIONPROPERTY", SQL_VARIANT, lambda r, name: _session_property(r, name))
 keyed(

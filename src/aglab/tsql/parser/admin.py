@@ -211,6 +211,9 @@ class AdminParser(DatabaseParser):
     def _do_revoke(self, line: int) -> st.Statement:
         return self._generic(line, "REVOKE", self.advance().start)
 
+    def _do_revert(self, line: int) -> st.Statement:
+        return self._generic(line, "REVERT", self.advance().start)
+
     def _node_object(self, verb: str, line: int) -> st.Statement | None:
         for words in NODE_OBJECTS:
             parts = words.split()
@@ -251,8 +254,10 @@ class AdminParser(DatabaseParser):
         previous = self.tokens[self.position - 1]
         if name == "ALTER AVAILABILITY GROUP" and self._grants_create(previous):
             return False
-        if token.upper in ("WITH", "SET", "ADD", "FETCH"):
+        if token.upper in ("WITH", "SET", "ADD", "FETCH") or previous.upper == "WITH":
             return False
+        if token.upper == "DROP" and name.endswith("ROLE"):
+            return self.peek().upper != "MEMBER"
         if token.upper in ("ALTER", "CREATE", "EXECUTE", "SELECT", "INSERT", "UPDATE", "DELETE", "BACKUP", "DROP"):
             clause = name.startswith(("GRANT", "DENY", "REVOKE")) and (
                 previous.upper in ("GRANT", "DENY", "REVOKE", ",", "FOR") or previous.upper == ""

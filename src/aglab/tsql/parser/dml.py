@@ -230,7 +230,7 @@ class DmlParser(QueryParser):
 
                 raise not_implemented(f"EXECUTE ({self.token.upper} ...)", line)
             return st.Execute(line, (), text=text)
-        if self.at("AS") and self.peek().upper in ("LOGIN", "USER", "CALLER", "OWNER", "SELF"):
+        if self.at("AS") and self.peek().upper in ("CALLER", "OWNER", "SELF"):
             from aglab.tsql.messages import not_implemented
 
             raise not_implemented("EXECUTE AS", line)

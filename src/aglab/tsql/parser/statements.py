@@ -122,6 +122,10 @@ class Parser(AdminParser, DdlParser):
         return self.merge([])
 
     def _do_exec(self, line: int) -> st.Statement:
+        if self.peek().upper == "AS" and self.tokens[self.position + 2].upper in ("LOGIN", "USER"):
+            start = self.advance().start
+            self.advance()
+            return self._generic(line, "EXECUTE AS", start)
         return self.execute()
 
     _do_execute = _do_exec

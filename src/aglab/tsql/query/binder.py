@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast
 from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.permissions import need_object
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import Conjunct, conjuncts
 from aglab.tsql.query.scope import Bound, Frame, OutColumn, Scope
@@ -124,8 +125,19 @@ class Binder:
         """A scan of a table that is known now."""
         if shared:
             self.context.host.check_access(parts[0], self.context.session, False)
+            if table is not self.context.target:
+                self._permitted(parts)
         bound = self._bound_table(node, table, parts)
         return TableScan(bound, lambda frame: table, node.hints, database_id, shared), bound
+
+    def _permitted(self, parts: tuple[str, ...]) -> None:
+        """SELECT on a table or view, but for what a module of dbo reads. Errors 916, 229."""
+        context = self.context
+        if context.session.is_sysadmin or context.chained or context.depth:
+            return
+        database = context.instance.database(parts[0])
+        if database is not None:
+            need_object(context.instance, context.session, database, "SELECT", parts[1], parts[2])
 
     def _bound_table(self, node: ast.TableSource, table: Table, parts: tuple[str, ...]) -> Bound:
         columns = [OutColumn(c.name, c.type, c.nullable, c.case_sensitive, c.identity is not None) for c in table.columns]
@@ -168,6 +180,7 @@ class Binder:
     def _view(self, node: ast.TableSource, module: Module, database: Database) -> tuple[RowSource, Bound]:
         from aglab.tsql.query.planner import Planner, named_columns
 
+        self._permitted((database.name, module.schema, module.name))
         self.context.depth += 1
         if self.context.depth > 32:
             raise error(217, line=node.line)

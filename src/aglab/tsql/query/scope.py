@@ -175,6 +175,8 @@ class CompileContext:
     procedure: str = ""
     subquery_depth: int = 0
     modifies: bool = False
+    target: Any = None  # the table that an UPDATE or DELETE changes: SELECT on it is not asked for
+    chained: bool = False  # inside a module of dbo: its tables are not asked for
 
     @property
     def instance(self) -> Instance:

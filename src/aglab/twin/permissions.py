@@ -1,0 +1,355 @@
+"""GRANT, DENY, REVOKE, server and database roles, EXECUTE AS; and which permission an administrative statement asks for.
+
+What a permission means is in :mod:`aglab.tsql.permissions`. Sources: the statements' pages in the SQL Server documentation and
+their sections "Permissions". GRANT CONNECT ON ENDPOINT is kept with the endpoint (:mod:`aglab.twin.security_statements`).
+EXECUTE AS USER takes the place of the user's login; a user without login cannot be impersonated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from aglab.tsql import Command, Session, permissions
+from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.store.database import Database
+from aglab.twin.clauses import Clauses
+from aglab.twin.logins import FIRST_USER_ID
+from aglab.twin.security_messages import refusal
+from aglab.twin.security_statements import clauses_of
+from aglab.twin.security_statements import grant as grant_endpoint
+
+if TYPE_CHECKING:
+    from aglab.twin.node import Node
+
+# First words of a statement -> the server permission that it needs, the longest match first.
+_SERVER = {
+    "CREATE AVAILABILITY GROUP": "CREATE AVAILABILITY GROUP",
+    "CREATE LOGIN": "ALTER ANY LOGIN",
+    "ALTER LOGIN": "ALTER ANY LOGIN",
+    "DROP LOGIN": "ALTER ANY LOGIN",
+    "CREATE ENDPOINT": "CREATE ENDPOINT",
+    "CREATE RESOURCE": "CONTROL SERVER",
+    "ALTER RESOURCE": "CONTROL SERVER",
+    "DROP RESOURCE": "CONTROL SERVER",
+    "CREATE WORKLOAD GROUP": "CONTROL SERVER",
+    "ALTER WORKLOAD GROUP": "CONTROL SERVER",
+    "DROP WORKLOAD GROUP": "CONTROL SERVER",
+    "ALTER SERVER CONFIGURATION": "ALTER SETTINGS",
+    "ALTER SERVER ROLE": "ALTER ANY SERVER ROLE",
+    "CREATE EVENT SESSION": "ALTER ANY EVENT SESSION",
+    "ALTER EVENT SESSION": "ALTER ANY EVENT SESSION",
+    "DROP EVENT SESSION": "ALTER ANY EVENT SESSION",
+    "DBCC SQLPERF CLEAR": "ALTER SERVER STATE",
+    "RESTORE": "CREATE ANY DATABASE",
+}
+_IN_DATABASE = {
+    "BACKUP DATABASE": "BACKUP DATABASE",
+    "BACKUP LOG": "BACKUP LOG",
+    "CHECKPOINT": "CHECKPOINT",
+    "CREATE USER": "ALTER ANY USER",
+    "DROP USER": "ALTER ANY USER",
+    "CREATE ROLE": "ALTER ANY ROLE",
+    "ALTER ROLE": "ALTER ANY ROLE",
+    "DROP ROLE": "ALTER ANY ROLE",
+    "CREATE MASTER KEY": "CONTROL",
+    "DROP MASTER KEY": "CONTROL",
+    "CREATE CERTIFICATE": "CONTROL",
+    "DROP CERTIFICATE": "CONTROL",
+    "BACKUP CERTIFICATE": "CONTROL",
+}
+
+
+def check(node: Node, command: Command, session: Session) -> None:
+    """Refuse a statement that the session's login may not run. Errors 15151, 15247, 262, 300, 6004."""
+    if session.is_sysadmin:
+        return
+    instance, name, login = node.instance, command.name.upper(), session.login
+    if name in ("ALTER AVAILABILITY GROUP", "DROP AVAILABILITY GROUP", "ALTER DATABASE SET HADR"):
+        if not permissions.server_allows(instance, login, "ALTER ANY AVAILABILITY GROUP"):
+            group = clauses_of(command).name() if "GROUP" in name else command.target
+            raise refusal(15151, name.split()[0].lower(), "availability group" if "GROUP" in name else "database", group)
+        return
+    if name == "SHUTDOWN":
+        if not permissions.server_allows(instance, login, "SHUTDOWN"):
+            raise error(6004)
+        return
+    wanted = next((permission for words, permission in _SERVER.items() if name.startswith(words)), None)
+    if wanted is not None:
+        if not permissions.server_allows(instance, login, wanted):
+            raise error(262, name, "master") if name.startswith(("CREATE", "RESTORE")) else error(15247)
+        return
+    if name in _IN_DATABASE:
+        where = command.target if name.startswith("BACKUP ") and "CERT" not in name else session.database
+        database = instance.database(where) or instance.database(session.database)
+        assert database is not None
+        permissions.need_entry(instance, session, database)
+        if not permissions.database_allows(instance, database, login, _IN_DATABASE[name]):
+            raise error(262, name, database.name) if name.startswith(("BACKUP", "CHECKPOINT")) else error(15247)
+
+
+# -- GRANT, DENY, REVOKE -------------------------------------------------------------------------------------------------------
+def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """GRANT | DENY | REVOKE permission [, ...] [ON [class::]securable] TO | FROM principal [, ...]"""
+    reader = clauses_of(command)
+    if reader.at("CONNECT", "ON", "ENDPOINT"):
+        if not permissions.may(node.instance, session, "ALTER ANY ENDPOINT"):
+            raise error(15151, "find", "endpoint", "")
+        yield from grant_endpoint(node, command, session)
+        return
+    verb = command.name.upper()
+    reader.accept("GRANT", "OPTION", "FOR")
+    names = _names(reader)
+    securable = _securable(reader) if reader.accept("ON") else None
+    reader.choice(*(("TO", "FROM") if verb == "REVOKE" else ("TO",)))
+    principals = reader.listed(reader.name)
+    if reader.accept("WITH", "GRANT", "OPTION"):
+        raise not_implemented(f"{verb} ... WITH GRANT OPTION")
+    reader.accept("CASCADE")
+    reader.end()
+    state = {"GRANT": "G", "DENY": "D"}.get(verb)
+    if securable is None and all(one in permissions.SERVER_TYPES for one in names):
+        _on_server(node, session, names, principals, state)
+    else:
+        _in_database(node, session, names, securable, principals, state)
+    node.cluster.dirty_rows = True
+    yield from ()
+
+
+def _names(reader: Clauses) -> list[str]:
+    def one() -> str:
+        words = [reader.word()]
+        while not (reader.at(",") or reader.at("ON") or reader.at("TO") or reader.at("FROM")):
+            words.append(reader.word())
+        return " ".join(word for word in words if word != "PRIVILEGES")
+
+    found = reader.listed(one)
+    return ["EXECUTE" if name == "EXEC" else name for name in found]
+
+
+def _securable(reader: Clauses) -> tuple[str, tuple[str, ...]]:
+    kind = ""
+    for word in ("OBJECT", "SCHEMA", "DATABASE"):
+        if reader.accept(word, "::"):
+            kind = word
+    parts = [reader.name()]
+    while reader.accept("."):
+        parts.append(reader.name())
+    return kind or "OBJECT", tuple(parts)
+
+
+def _set(kept: dict[Any, str], key: Any, state: str | None) -> None:
+    if state is None:
+        kept.pop(key, None)
+    else:
+        kept[key] = state
+
+
+def _on_server(node: Node, session: Session, names: list[str], principals: list[str], state: str | None) -> None:
+    if session.database.lower() != "master":
+        raise refusal(4621)
+    if not permissions.may(node.instance, session, "CONTROL SERVER"):
+        raise refusal(4613)
+    for one in principals:
+        login = node.instance.logins.get(one.lower())
+        if login is None:
+            raise refusal(15151, "find", "login", one)
+        if one.lower() in ("sa", session.login.lower()):
+            raise refusal(4624)
+        kept = login.setdefault("permissions", {})
+        for name in names:
+            _set(kept, name, state)
+
+
+def _in_database(
+    node: Node,
+    session: Session,
+    names: list[str],
+    securable: tuple[str, tuple[str, ...]] | None,
+    principals: list[str],
+    state: str | None,
+) -> None:
+    database = node.instance.database(session.database)
+    assert database is not None
+    node.check_access(database.name, session, True)
+    for name in names:
+        if name not in permissions.DATABASE_TYPES:
+            raise error(102, name.split(" ")[0])
+    if not session.is_sysadmin and not permissions.database_allows(node.instance, database, session.login, "CONTROL"):
+        raise refusal(4613)
+    kind, place = _place(database, securable)
+    for one in principals:
+        principal = _principal(database, one)
+        kept = principal.setdefault("permissions", {})
+        for name in names:
+            _set(kept, (kind, place, name), state)
+
+
+def _place(database: Database, securable: tuple[str, tuple[str, ...]] | None) -> tuple[str, str]:
+    if securable is None or securable[0] == "DATABASE":
+        return "DATABASE", ""
+    kind, parts = securable
+    if kind == "SCHEMA":
+        known = database.schema_name(parts[-1])
+        if known is None:
+            raise refusal(15151, "find", "schema", parts[-1])
+        return "SCHEMA", known.lower()
+    item = database.find(parts[-2] if len(parts) > 1 else "", parts[-1])
+    if item is None:
+        raise refusal(15151, "find", "object", parts[-1])
+    return "OBJECT", f"{item.schema}.{item.name}".lower()
+
+
+def _principal(database: Database, name: str) -> dict[str, Any]:
+    if name.lower() == "public":
+        return database.principals.setdefault("public", {"name": "public", "principal_id": 0, "type": "R"})
+    found = database.principals.get(name.lower())
+    if found is None:
+        raise refusal(15151, "find", "user", name)
+    return found
+
+
+# -- roles ---------------------------------------------------------------------------------------------------------------------
+def alter_server_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER SERVER ROLE role ADD | DROP MEMBER login"""
+    reader = clauses_of(command)
+    role, verb = reader.name(), reader.choice("ADD", "DROP")
+    reader.expect("MEMBER")
+    member = reader.name()
+    reader.end()
+    known = next((one for one in permissions.SERVER_ROLES if one.lower() == role.lower()), None)
+    if known is None:
+        raise refusal(15151, "alter", "server role", role)
+    login = node.instance.logins.get(member.lower())
+    if login is None:
+        raise refusal(15151, "add" if verb == "ADD" else "drop", "principal", member)
+    _member(login, known, verb)
+    for client in node.clients.values():
+        if client.session.login.lower() == member.lower():
+            client.session.is_sysadmin = permissions.is_sysadmin(node.instance, member)
+    node.cluster.dirty_rows = True
+    yield from ()
+
+
+def _member(principal: dict[str, Any], role: str, verb: str) -> None:
+    roles = [one for one in principal.get("roles", ()) if one != role]
+    principal["roles"] = [*roles, role] if verb == "ADD" else roles
+
+
+def create_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """CREATE ROLE name [AUTHORIZATION dbo]"""
+    reader = clauses_of(command)
+    name = reader.name()
+    if reader.accept("AUTHORIZATION"):
+        reader.name()
+    reader.end()
+    database = node.instance.database(session.database)
+    assert database is not None
+    node.check_access(database.name, session, True)
+    taken = {*database.principals, *permissions.DATABASE_ROLES, "dbo", "guest", "public", "sys", "information_schema"}
+    if name.lower() in taken:
+        raise refusal(15023, name)
+    used = {one["principal_id"] for one in database.principals.values()}
+    number = next(n for n in range(FIRST_USER_ID, FIRST_USER_ID + len(used) + 1) if n not in used)
+    database.principals[name.lower()] = {"name": name, "principal_id": number, "type": "R", "type_desc": "DATABASE_ROLE"}
+    node.cluster.dirty_rows = True
+    yield from ()
+
+
+def drop_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """DROP ROLE [IF EXISTS] name"""
+    reader = clauses_of(command)
+    quietly = reader.accept("IF", "EXISTS")
+    name = reader.name()
+    reader.end()
+    database = node.instance.database(session.database)
+    assert database is not None
+    found = database.principals.get(name.lower())
+    if found is None or found.get("type") != "R":
+        if not quietly:
+            raise refusal(15151, "drop", "role", name)
+        return
+    if any(found["name"] in one.get("roles", ()) for one in database.principals.values()):
+        raise refusal(15144)
+    del database.principals[name.lower()]
+    node.cluster.dirty_rows = True
+    yield from ()
+
+
+def alter_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """ALTER ROLE role ADD | DROP MEMBER user"""
+    reader = clauses_of(command)
+    role, verb = reader.name(), reader.choice("ADD", "DROP", "WITH")
+    if verb == "WITH":
+        raise not_implemented("ALTER ROLE ... WITH NAME")
+    reader.expect("MEMBER")
+    member = reader.name()
+    reader.end()
+    database = node.instance.database(session.database)
+    assert database is not None
+    node.check_access(database.name, session, True)
+    made = database.principals.get(role.lower())
+    known = next((one for one in permissions.DATABASE_ROLES if one == role.lower()), None)
+    if known is None and (made is None or made.get("type") != "R"):
+        raise refusal(15151, "alter", "role", role)
+    found = database.principals.get(member.lower())
+    if found is None:
+        raise refusal(15151, "add" if verb == "ADD" else "drop", "principal", member)
+    _member(found, known or str(made and made["name"]), verb)
+    node.cluster.dirty_rows = True
+    yield from ()
+
+
+# -- EXECUTE AS ----------------------------------------------------------------------------------------------------------------
+def execute_as(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """EXECUTE AS LOGIN | USER = 'name': the session is that login until REVERT."""
+    reader = clauses_of(command)
+    kind = reader.choice("LOGIN", "USER")
+    reader.expect("=")
+    name = reader.text()
+    if reader.accept("WITH"):
+        raise not_implemented("EXECUTE AS ... WITH NO REVERT")
+    reader.end()
+    login = _login_of(node, session, kind, name)
+    number = 15406 if kind == "LOGIN" else 15517
+    may = permissions.may(node.instance, session, "CONTROL SERVER")
+    if login is None or not (may or login.lower() == session.login.lower()):
+        raise refusal(number, name)
+    session.impersonated.append((session.login, session.is_sysadmin))
+    session.login, session.is_sysadmin = login, permissions.is_sysadmin(node.instance, login)
+    yield from ()
+
+
+def _login_of(node: Node, session: Session, kind: str, name: str) -> str | None:
+    logins = node.instance.logins
+    if kind == "LOGIN":
+        return str(logins[name.lower()]["name"]) if name.lower() in logins else None
+    database = node.instance.database(session.database)
+    user = database.principals.get(name.lower()) if database is not None else None
+    if user is None:
+        return "sa" if name.lower() == "dbo" else None
+    found = next((one for one in logins.values() if one.get("sid") == user.get("sid")), None)
+    if found is None:
+        raise not_implemented("EXECUTE AS USER of a user without login")
+    return str(found["name"])
+
+
+def revert(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """REVERT: one EXECUTE AS back; nothing happens without one."""
+    clauses_of(command).end()
+    if session.impersonated:
+        session.login, session.is_sysadmin = session.impersonated.pop()
+    yield from ()
+
+
+COMMANDS = {
+    "GRANT": grant,
+    "DENY": grant,
+    "REVOKE": grant,
+    "ALTER SERVER ROLE": alter_server_role,
+    "CREATE ROLE": create_role,
+    "DROP ROLE": drop_role,
+    "ALTER ROLE": alter_role,
+    "EXECUTE AS": execute_as,
+    "REVERT": revert,
+}
