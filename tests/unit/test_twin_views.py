@@ -45,7 +45,7 @@ def suspended(cluster):
 def call(cluster, name, /, on="sql1", session=None, **arguments):
     """EXEC twin.name on a node."""
     host = cluster.nodes[on]
-    session = session or SimpleNamespace(spid=51, transaction=None)
+    session = session or SimpleNamespace(spid=51, is_sysadmin=True, transaction=None)
     return drive(cluster, host.adapter(name).call(session, **arguments))
 
 
@@ -118,7 +118,7 @@ def test_waits_and_files_add_up(cluster):
 
 def test_cleared_waits_start_again(cluster):
     """DBCC SQLPERF CLEAR empties the view, sessions' waits and the load's; later waits count from there."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51)
+    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True)
     cluster.plant.start_load(8)
     go(cluster, 10)
     node.waits.add("WAITFOR", 1_000_000)
@@ -165,19 +165,19 @@ def test_settings_reach_the_engine(cluster):
     """TARGET_RECOVERY_TIME on the primary reaches every replica; max server memory and recovery interval reach the machines."""
     node = cluster.nodes["sql1"]
     node.instance.database("OLTP").options["target_recovery_time_in_seconds"] = 0
-    node.changed(Change("database", "TARGET_RECOVERY_TIME", 0, "OLTP"), SimpleNamespace(spid=51))
+    node.changed(Change("database", "TARGET_RECOVERY_TIME", 0, "OLTP"), SimpleNamespace(spid=51, is_sysadmin=True))
     assert all(one.instance.database("OLTP").options["target_recovery_time_in_seconds"] == 0 for one in cluster.nodes.values())
     told = cluster.plant.node_settings
     assert [told[name, "target_recovery_s"] for name in cluster.nodes] == [0, 0, 0]
     memory = node.instance.configurations["max server memory (mb)"]
     memory.value = memory.value_in_use = 1024
-    node.changed(Change("configuration", "max server memory (MB)", 1024), SimpleNamespace(spid=51))
+    node.changed(Change("configuration", "max server memory (MB)", 1024), SimpleNamespace(spid=51, is_sysadmin=True))
     assert cluster.plant.scenario.profile.memory.max_server_memory_mb == 1024
     interval = node.instance.configurations["recovery interval (min)"]
     interval.value = interval.value_in_use = 5
-    node.changed(Change("configuration", "recovery interval (min)", 5), SimpleNamespace(spid=51))
+    node.changed(Change("configuration", "recovery interval (min)", 5), SimpleNamespace(spid=51, is_sysadmin=True))
     assert cluster.plant.scenario.settings.recovery_interval_min == 5
-    node.changed(Change("trace_flag", "1222", True), SimpleNamespace(spid=51))
+    node.changed(Change("trace_flag", "1222", True), SimpleNamespace(spid=51, is_sysadmin=True))
     assert any("DBCC TRACEON 1222" in line[2] for line in node.errorlog.logs[0])
 
 
@@ -187,12 +187,12 @@ def test_a_value_the_engine_refuses_is_a_tsql_error(cluster):
     interval = node.instance.configurations["recovery interval (min)"]
     interval.value = interval.value_in_use = 32767
     with pytest.raises(TsqlError, match="recovery_interval_min"):
-        node.changed(Change("configuration", "recovery interval (min)", 32767), SimpleNamespace(spid=51))
+        node.changed(Change("configuration", "recovery interval (min)", 32767), SimpleNamespace(spid=51, is_sysadmin=True))
 
 
 def test_backups_take_time_and_free_the_log(cluster):
     """A log backup takes virtual time, prints SQL Server's messages and lets the log be reused."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, trancount=0, database="OLTP")
+    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
     cluster.plant.start_load(4)
     go(cluster, 60)
     drive(cluster, node.administer(Command("CHECKPOINT"), session))
@@ -215,7 +215,7 @@ def test_backups_take_time_and_free_the_log(cluster):
 
 def test_suspend_and_resume(cluster):
     """Suspended on the primary, data movement stops to every replica; on a secondary, to that one; a database outside says so."""
-    session = SimpleNamespace(spid=51, trancount=0, database="OLTP")
+    session = SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
     drive(cluster, cluster.nodes["sql3"].administer(Command("ALTER DATABASE SET HADR", "OLTP", {"HADR": "SUSPEND"}), session))
     assert suspended(cluster) == [False, False, True]
     drive(cluster, cluster.nodes["sql3"].administer(Command("ALTER DATABASE SET HADR", "OLTP", {"HADR": "RESUME"}), session))
@@ -227,7 +227,7 @@ def test_suspend_and_resume(cluster):
 
 def test_checkpoint_and_unknown_commands(cluster):
     """CHECKPOINT starts one in the engine; a command that the node does not know is None, never a silent success."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, trancount=0, database="OLTP")
+    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
     cluster.plant.start_load(8)
     go(cluster, 20)
     drive(cluster, node.administer(Command("CHECKPOINT", ""), session))
@@ -239,14 +239,14 @@ def test_checkpoint_and_unknown_commands(cluster):
 def test_access_to_a_secondary(cluster):
     """A readable secondary reads and refuses writes (3906); one that allows no connections refuses both (976)."""
     node = cluster.nodes["sql2"]
-    node.check_access("OLTP", None, False)
-    cluster.nodes["sql1"].check_access("OLTP", None, True)
+    node.check_access("OLTP", SimpleNamespace(is_sysadmin=True), False)
+    cluster.nodes["sql1"].check_access("OLTP", SimpleNamespace(is_sysadmin=True), True)
     with pytest.raises(TsqlError) as caught:
-        node.check_access("OLTP", None, True)
+        node.check_access("OLTP", SimpleNamespace(is_sysadmin=True), True)
     assert caught.value.number == 3906
     cluster.group.rules.replicas["sql2"].secondary_connections = "NO"
     with pytest.raises(TsqlError) as caught:
-        node.check_access("OLTP", None, False)
+        node.check_access("OLTP", SimpleNamespace(is_sysadmin=True), False)
     assert caught.value.number == 976
 
 
@@ -307,7 +307,7 @@ def test_adapter_knows_its_names(cluster):
 
 def test_restore_refuses_uncommitted_work(cluster):
     """A session with uncommitted changes cannot pull the cluster from under itself."""
-    session = SimpleNamespace(spid=51, transaction=SimpleNamespace(entries=[1]))
+    session = SimpleNamespace(spid=51, is_sysadmin=True, transaction=SimpleNamespace(entries=[1]))
     with pytest.raises(TsqlError, match="uncommitted changes"):
         call(cluster, "restore", session=session, name="x")
 
