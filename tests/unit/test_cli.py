@@ -17,7 +17,7 @@ COMMANDS = (
     "demo", "simulate", "sweep", "bench", "check", "up", "status", "down", "sql", "doctor", "bundle",
     "lab", "lab list", "lab show", "lab run", "class summary", "class reset",
     "published list", "published show", "published score",
-    "profile list", "profile show", "profile measure",
+    "profile list", "profile show", "profile copy", "profile measure",
 )  # fmt: skip
 
 

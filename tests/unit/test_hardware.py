@@ -177,11 +177,13 @@ def test_rates_that_contradict_each_other_are_refused(tmp_path, old, new, expect
 
 
 def test_a_limit_of_iops_counts_writes():
-    """Checkpoint writes and log writes are I/Os too; without a limit nothing changes."""
+    """Checkpoint writes and log writes are I/Os too, for a limit and for the devices; without a limit nothing changes."""
     free = Volume(devices=6, raid="10", **SSD)
     capped = dataclasses.replace(free, max_iops=1000)
     assert free.gathered_write_s(4) == free.write_s_per_page and free.log_write_s == pytest.approx(60e-6)
     assert 1 / capped.gathered_write_s(4) == pytest.approx(4000)
+    slow = dataclasses.replace(free, write_iops=500)
+    assert 1 / slow.gathered_write_s(4) == pytest.approx(3 * 500 * 4)  # three mirrored pairs
     assert capped.log_write_s == pytest.approx(1e-3)
 
 

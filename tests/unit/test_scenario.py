@@ -198,6 +198,14 @@ def test_a_scenario_file_is_read(tmp_path):
     ("old", "new", "expected"),
     [
         ("title =", "titel =", "did you mean 'title'?"),
+        ("title =", "users = 7\ntitle =", "users stands outside a table (scenario mine.toml); write it below [set]: users = 7"),
+        (
+            "users = 10",
+            'checkpoint = "indirect"',
+            "checkpoint is a short name, and [settings] of",
+        ),
+        ("users = 10", "usres = 10", "setting 'settings.usres' is not known"),
+        ("at_s = 10", "at = 10", "write at_s = seconds from the start; this entry has at, k_mb_s"),
         ("replicas = 2", "replica = 2", "did you mean 'replicas'?"),
         ("at_s = 10", "at_s = -1", "at_s=-1 must be a time >= 0 s"),
         ("at_s = 10", "when = 10", "at_s=None must be a time"),

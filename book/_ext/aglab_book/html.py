@@ -13,7 +13,7 @@ from aglab.core.paths import bundle_root
 
 # What a computed block depends on: the rooms the engine is made of, this front end, and the data they read.
 _ROOMS = ("core", "hardware", "workload", "scenario", "engine", "published", "viz")
-_DATA = ("profiles", "workloads", "arrays", "calibration", "published")
+_DATA = ("profiles", "workloads", "arrays", "scenarios", "calibration", "published")
 
 
 def raw(html: str) -> nodes.raw:

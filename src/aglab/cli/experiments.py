@@ -121,8 +121,13 @@ def simulate(
     out: shell.Out = None,
     as_json: shell.Json = False,
 ) -> None:
-    """Any machine, workload, layout and timeline, from a scenario file."""
+    """Any machine, workload, layout and timeline, from a scenario file.
+
+    The book's page "Describe your own system" has two examples to copy, and every key with unit, range and default.
+    `aglab profile copy NAME FILE` gives a machine to start from.
+    """
     from aglab.engine import Flow
+    from aglab.engine.run_notes import run_warnings
     from aglab.engine.tick_error import tick_warnings
     from aglab.scenario import Scenario
 
@@ -132,7 +137,7 @@ def simulate(
         with shell.progress_bar("simulating") as progress:
             run = Flow(plan, seed=shell.checked_seed(seed)).run(progress=progress)
         run.save(stage)
-    summary, warnings = run.summary(), [*plan.warnings(), *tick_warnings(plan)]
+    summary, warnings = run.summary(), [*plan.warnings(), *tick_warnings(plan), *run_warnings(plan, run)]
     result = {
         "summary": summary,
         "events": run.events,
@@ -155,7 +160,7 @@ def print_summary(summary: dict[str, dict[str, dict[str, float]]], title: str = 
     rows = [
         (
             node,
-            counter.rsplit("\\", 1)[-1],
+            _short(counter),
             *(f"{stats[stat]:,.4g}" if abs(stats[stat]) < 10 else f"{stats[stat]:,.0f}" for stat in stats),
         )
         for node, counters in summary.items()
@@ -163,6 +168,13 @@ def print_summary(summary: dict[str, dict[str, dict[str, float]]], title: str = 
         if stats["max"] != 0
     ]
     shell.print_table(title, ("node", "counter", "avg", "min", "max"), rows, right=("avg", "min", "max"))
+
+
+def _short(path: str) -> str:
+    """A counter's name, with the disk it is of: two volumes have counters of one name."""
+    holder, _, name = path.rpartition("\\")
+    disk = holder.rpartition("PhysicalDisk(")[2].rstrip(")") if "PhysicalDisk(" in holder else ""
+    return f"{name} ({disk})" if disk else name
 
 
 def sweep(

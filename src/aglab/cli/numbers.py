@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from aglab.cli import shell
 from aglab.cli.measuring import profile_measure
+from aglab.core.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
@@ -20,6 +22,7 @@ def register(app: typer.Typer) -> None:
     profile = typer.Typer(help="Hardware profiles.", no_args_is_help=True)
     profile.command("list")(profile_list)
     profile.command("show")(profile_show)
+    profile.command("copy")(profile_copy)
     profile.command("measure")(profile_measure)
     app.add_typer(profile, name="profile")
 
@@ -121,3 +124,28 @@ def profile_show(
         [(row["key"], row["value"], row["unit"], row["tag"], row["meaning"]) for row in rows],
         right=("value",),
     )
+
+
+def profile_copy(
+    name: Annotated[str, typer.Argument(help="A bundled profile; aglab profile list names them.")],
+    file: Annotated[Path, typer.Argument(help="The file (.toml) to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    as_json: shell.Json = False,
+) -> None:
+    """A bundled profile as a file of your own, to change and to name in a scenario."""
+    from aglab.core.paths import bundle_path
+    from aglab.hardware import Profile
+    from aglab.record.files import write_text
+
+    Profile.load(name)
+    if name.endswith(".toml"):
+        raise UsageError(f"{name} is a file already (profile copy)", "name one of aglab profile list")
+    if file.suffix != ".toml":
+        raise UsageError(f"{file} must end in .toml (profile copy)", f"for example {file.stem}.toml")
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists (profile copy)", "choose another name, or add --force to write over it")
+    write_text(file, bundle_path("data", "profiles", f"{name}.toml").read_text(encoding="utf-8"))
+    if as_json:
+        shell.print_json({"profile": str(file), "from": name})
+        return
+    shell.say(f'Wrote {file}. Change it, then: profile = "{file.name}" in a scenario file beside it.')

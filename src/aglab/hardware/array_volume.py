@@ -72,6 +72,7 @@ def array_volume(array: DiskArray, layout: ArrayVolume) -> Volume:
     shape = Volume(devices, array.raid, 1, 1, 1, 1, 1, 1, 1)  # for its write penalty alone
     share = shape.write_penalty / devices
     middle_mb_s = 0.5 * (spindle.outer_mb_s + spindle.inner_mb_s)
+    links_mb_s = array.links * array.link_gbit_s * 1e3 / 8 * array.link_efficiency * layout.arrays
     return Volume(
         devices=devices,
         raid=array.raid,
@@ -82,5 +83,5 @@ def array_volume(array: DiskArray, layout: ArrayVolume) -> Volume:
         read_latency_us=service_ms(spindle, fill, 1.0, _PAGE_KB) * 1e3,
         write_latency_us=array.cache_write_ms * 1e3,
         capacity_gb=array.usable_gb * layout.arrays * share,
-        max_mb_s=array.links * array.link_gbit_s * 1e3 / 8 * array.link_efficiency * layout.arrays,
+        max_mb_s=links_mb_s if links_mb_s < devices * middle_mb_s else 0.0,  # links wider than the drives limit nothing
     )

@@ -149,10 +149,12 @@ class Volume:
         return 1.0 / rate
 
     def gathered_write_s(self, pages: float) -> float:
-        """Busy time of the whole volume for one page when checkpoint writes gather so many (s): a limit of IOPS counts writes."""
-        if not self.max_iops:
-            return self.write_s_per_page
-        return max(self.write_s_per_page, 1.0 / (self.max_iops * pages))
+        """Busy time of the whole volume for one page when checkpoint writes gather so many (s).
+
+        A gathered write is one random write to a device, and one I/O to a limit of IOPS, however large it is.
+        """
+        one = max(self.write_s_per_page, self.write_penalty / (self.devices * self.write_iops * pages))
+        return max(one, 1.0 / (self.max_iops * pages)) if self.max_iops else one
 
     @property
     def log_write_s(self) -> float:

@@ -17,8 +17,8 @@ from typing import Any
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import load_toml
 from aglab.scenario.changes import Change, check_change
-from aglab.scenario.keys import apply_settings
-from aglab.scenario.model import Scenario
+from aglab.scenario.keys import ALIASES, SPECIAL, apply_settings
+from aglab.scenario.model import Scenario, Settings
 from aglab.workload import mixed
 
 _KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline")
@@ -33,6 +33,8 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     """The scenario that a parsed table describes; paths in it are relative to ``folder``."""
     for key in table:
         if key not in _KNOWN:
+            if key in ALIASES or key in SPECIAL:
+                raise UsageError(f"{key} stands outside a table ({where})", f"write it below [set]: {key} = {table[key]!r}")
             raise unknown_name(f"key of {where}", key, _KNOWN)
     ag = dict(table.get("ag", {}))
     for key in ag:
@@ -47,12 +49,22 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
         job = mixed(job["mix"], f"[workload] of {where}") if "mix" in job else job.get("name", "tpcc-like")
     scenario = Scenario.default(_named(table.get("profile", "hpe-dl380-gen9-ssd"), folder), 1, _named_workload(job, folder))
     settings: dict[str, Any] = {**overrides, **_flatten("hardware", table.get("hardware", {}), where)}
-    settings |= {f"settings.{key}": value for key, value in table.get("settings", {}).items()}
+    settings |= {_setting(key, where): value for key, value in table.get("settings", {}).items()}
     settings |= {f"constants.{key}": value for key, value in table.get("constants", {}).items()}
     scenario = apply_settings(scenario, {**ag, **settings})
     scenario = apply_settings(scenario, table.get("set", {}))
     scenario = dataclasses.replace(scenario, title=str(table.get("title", "")), database=str(table.get("database", "OLTP")))
     return dataclasses.replace(scenario, timeline=read_timeline(table.get("timeline", []), scenario.node_names, where))
+
+
+def _setting(key: str, where: str) -> str:
+    """The dotted key of an entry of [settings]; short names have a table of their own, and the error says which."""
+    fields = {spec.name for spec in dataclasses.fields(Settings)}
+    if key not in fields and (key in ALIASES or key in SPECIAL):
+        raise UsageError(
+            f"{key} is a short name, and [settings] of {where} takes full ones", f"move it below [set], which takes {key}"
+        )
+    return f"settings.{key}"
 
 
 def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Change, ...]:
@@ -65,7 +77,8 @@ def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Cha
         at_s = entry.get("at_s")
         if isinstance(at_s, bool) or not isinstance(at_s, (int, float)) or not 0 <= at_s < 1e9:
             entry_name = f"timeline entry {index + 1} of {where}"
-            raise UsageError(f"at_s={at_s!r} must be a time >= 0 s ({entry_name})", "give seconds from the start")
+            remedy = f"write at_s = seconds from the start; this entry has {', '.join(entry)}"
+            raise UsageError(f"at_s={at_s!r} must be a time >= 0 s ({entry_name})", remedy)
         if not values:
             raise UsageError(f"timeline entry {index + 1} of {where} changes nothing", "add for example k_mb_s = 750")
         for name, value in values.items():
