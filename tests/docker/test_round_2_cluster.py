@@ -168,7 +168,7 @@ def test_what_containers_cannot_do(cluster):
 def test_limits_are_in_force_or_named(engine):
     """A limit that this machine can keep is read back; one that it cannot is reported with the kernel's own words."""
     words = ["up", "--mode", "docker", "--bare", "--port-base", "24331", "--json"]
-    names = ("cpu", "memory", "rate", "delay", "log_in_memory")
+    names = ("cpu", "memory", "network", "log_in_memory")  # delay and rate are one queue: network has both
     try:
         said = engine.aglab(*words, *(part for name in names for part in ("--limit", name)), AGLAB_NET_IMAGE=IMAGE)
         limits = {one["name"]: one for one in json.loads(said.stdout)["limits"]}
@@ -178,6 +178,26 @@ def test_limits_are_in_force_or_named(engine):
     assert "cgroup" in limits["memory"]["found"]
     for name in names:
         assert limits[name]["applied"] or "not possible here" in limits[name]["found"]
+    assert engine.left() == []
+
+
+@pytest.mark.slow
+def test_a_profile_is_laid_as_limits(engine):
+    """Each value of the profile is given, scaled or named; what was given is in force or says why not; startup options too."""
+    words = ["up", "--mode", "docker", "--bare", "--port-base", "24331", "--json", "--startup=-k100", "--startup=-T834"]
+    try:
+        said = engine.aglab(*words, "--profile", "laptop-generic", "--limit", "profile", AGLAB_NET_IMAGE=IMAGE)
+        found = json.loads(said.stdout)
+    finally:
+        engine.aglab("down", "--mode", "docker", "--delete-data")
+    hows = {part["name"]: part["how"] for part in found["profile_limits"]}
+    assert hows["cpu"] in ("as asked", "scaled") and hows["latency"] == "not possible here"
+    limits = {one["name"]: one for one in found["limits"]}
+    assert {name for name, how in hows.items() if how != "not possible here"} == set(limits)
+    assert all(limits[name]["applied"] for name in ("cpu", "memory"))
+    for one in limits.values():
+        assert one["applied"] or "not possible here" in one["found"] or "dropped on the way" in one["found"]
+    assert [one["taken"] for one in found["startup"]] == [True] * 6
     assert engine.left() == []
 
 
