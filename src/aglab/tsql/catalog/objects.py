@@ -157,7 +157,10 @@ def _all_objects(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
     uses_ansi_nulls bit, is_replicated bit, has_replication_filter bit, is_merge_published bit, is_sync_tran_subscribed bit,
     has_unchecked_assembly_data bit!, text_in_row_limit int, large_value_types_out_of_row bit, is_tracked_by_cdc bit, lock_escalation tinyint,
     lock_escalation_desc nvarchar(60), is_filetable bit, is_memory_optimized bit, durability tinyint, durability_desc nvarchar(60),
-    temporal_type tinyint, temporal_type_desc nvarchar(60), history_table_id int, is_remote_data_archive_enabled bit, is_external bit!"""
+    temporal_type tinyint, temporal_type_desc nvarchar(60), history_table_id int, is_remote_data_archive_enabled bit, is_external bit!,
+    history_retention_period int, history_retention_period_unit int, history_retention_period_unit_desc nvarchar(10), is_node bit,
+    is_edge bit, data_retention_period int, data_retention_period_unit int, data_retention_period_unit_desc nvarchar(10),
+    ledger_type tinyint, ledger_type_desc nvarchar(60), ledger_view_id int, is_dropped_ledger_table bit"""
 )
 def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for table in _scoped(runtime, database):
@@ -181,6 +184,11 @@ def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
             "temporal_type": 0,
             "temporal_type_desc": "NON_TEMPORAL_TABLE",
             "is_external": False,
+            "is_node": False,
+            "is_edge": False,
+            "ledger_type": 0,
+            "ledger_type_desc": "NON_LEDGER_TABLE",
+            "is_dropped_ledger_table": False,
         }
 
 

@@ -35,6 +35,7 @@ MODULES = (
     "schema_views",
     "compatibility",
     "msdb",
+    "tools",
 )
 
 

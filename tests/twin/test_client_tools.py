@@ -1,0 +1,84 @@
+"""The questions of management tools run unmodified on a primary, on a secondary, and on a server without a group."""
+
+import contextlib
+import re
+from pathlib import Path
+
+import pytest
+from twin_client import PROFILE, Link, run
+
+from aglab.twin import spawn_child
+
+BATCHES = re.split(r"(?m)^GO$", (Path(__file__).parent / "tool_statements.sql").read_text(encoding="utf-8"))
+
+
+def ask_all(link, node):
+    """Every batch on one connection."""
+    with contextlib.closing(link.connect(node)) as connection:
+        for batch in BATCHES:
+            try:
+                run(connection, batch)
+            except Exception as error:
+                raise AssertionError(f"{node}: {batch.strip()[:300]}\n{error}") from error
+
+
+@pytest.mark.parametrize("node", ["sql1", "sql2"])
+def test_tools_are_answered_in_a_group(link, node):
+    """Primary and secondary answer every question."""
+    ask_all(link, node)
+
+
+def test_tools_are_answered_without_a_group(tmp_path):
+    """A server without availability groups answers them too."""
+    with spawn_child(tmp_path / "s", profile=PROFILE, bare=True) as twin:
+        ask_all(Link(twin), "sql1")
+
+
+def test_what_tools_learn_about_objects(own):
+    """Columns, checks, foreign keys and statistics of a table are there under the names that tools look for."""
+    own.sql(
+        """CREATE TABLE dbo.parent (id int NOT NULL PRIMARY KEY, half AS id / 2);
+        CREATE TABLE dbo.child (n int NOT NULL CONSTRAINT positive CHECK (n > 0),
+            id int CONSTRAINT to_parent REFERENCES dbo.parent (id))""",
+        database="OLTP",
+    )
+    names = own.rows(
+        """SELECT c.name FROM sys.all_columns c JOIN sys.all_objects o ON o.object_id = c.object_id
+        WHERE o.name = N'child' ORDER BY c.column_id""",
+        database="OLTP",
+    )
+    assert [row["name"] for row in names] == ["n", "id"]
+    assert (
+        own.value("SELECT definition FROM sys.check_constraints WHERE name = N'positive'", database="OLTP").replace(" ", "")
+        == "(n>0)"
+    )
+    keys = """SELECT OBJECT_NAME(k.constraint_object_id) AS k, COL_NAME(k.parent_object_id, k.parent_column_id) AS here,
+        COL_NAME(k.referenced_object_id, k.referenced_column_id) AS there FROM sys.foreign_key_columns k"""
+    assert [row["here"] + row["there"] for row in own.rows(keys, database="OLTP")] == ["idid"]
+    assert own.value("SELECT COUNT(*) FROM sys.computed_columns WHERE name = N'half'", database="OLTP") == 1
+    assert own.value("SELECT COUNT(*) FROM sys.stats s WHERE s.object_id = OBJECT_ID(N'dbo.parent')", database="OLTP") == 1
+
+
+def test_properties_of_files_logins_and_collations(link):
+    """Space used is within the file; an unknown property is NULL."""
+    row = link.rows(
+        """SELECT FILEPROPERTY(name, 'SpaceUsed') AS used, size, FILEPROPERTY(name, 'IsPrimaryFile') AS first,
+        FILEPROPERTY(name, 'nothing') AS unknown FROM sys.database_files WHERE file_id = 1""",
+        database="OLTP",
+    )[0]
+    assert 0 < row["used"] <= row["size"] and row["first"] == 1 and row["unknown"] is None
+    row = link.rows(
+        """SELECT LOGINPROPERTY('sa', 'IsLocked') AS locked, LOGINPROPERTY('nobody', 'IsLocked') AS nobody,
+        COLLATIONPROPERTY('SQL_Latin1_General_CP1_CI_AS', 'CodePage') AS page, ORIGINAL_DB_NAME() AS began""",
+        database="OLTP",
+    )[0]
+    assert row == {"locked": 0, "nobody": None, "page": 1252, "began": "OLTP"}
+
+
+def test_the_local_server_and_its_role_members(link):
+    """sys.servers shows the node itself; sa is a sysadmin."""
+    assert [row["name"] for row in link.rows("SELECT name FROM sys.servers WHERE server_id = 0", node="sql2")] == ["sql2"]
+    members = """SELECT r.name AS role, m.name AS member FROM sys.server_role_members x JOIN sys.server_principals r
+        ON r.principal_id = x.role_principal_id JOIN sys.server_principals m ON m.principal_id = x.member_principal_id"""
+    assert {"role": "sysadmin", "member": "sa"} in link.rows(members)
+    assert len({row["database_guid"] for row in link.rows("SELECT database_guid FROM sys.database_recovery_status")}) >= 4
