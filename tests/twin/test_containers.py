@@ -37,12 +37,12 @@ def until(condition, what):
 class Container:
     """A front end in a thread: what a node container runs."""
 
-    def __init__(self, folder, name, peers=(), options=()):
+    def __init__(self, folder, name, peers=(), options=(), own=""):
         self.name = name
         self.code = None
         self.loop = asyncio.new_event_loop()
         self.network = str(folder / f"{name}.network")
-        places = {"logs": folder / name, "address": "127.0.0.1", "ports": (0, 0), "network": self.network}
+        places = {"logs": folder / name, "address": "127.0.0.1", "ports": (0, 0), "network": self.network, "own": own}
         self.front = FrontEnd(name, folder, dict(peers), options, **places)
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
@@ -190,6 +190,29 @@ def test_a_delayed_interface_is_a_longer_round_trip(world):
     for node in nodes[:2]:
         assert tell_network(node, {"delay_us": None}) is None
     assert rtt_us() == hardware
+
+
+def test_a_node_that_lost_its_own_address_is_cut_at_once(world, monkeypatch):
+    """docker network disconnect takes the address away: told without waiting for signs of life; given back, it is joined."""
+    monkeypatch.setattr(container_world, "GRACE_S", 0.0)
+    kept = world.folder / "address-is-gone"
+
+    class Socket(socket.socket):
+        def bind(self, where):
+            if self.type == socket.SOCK_DGRAM and kept.exists():
+                raise OSError("Cannot assign requested address")
+            super().bind(where)
+
+    monkeypatch.setattr(container_node.socket, "socket", Socket)
+    first = world.add("sql1")
+    peers = {"sql1": f"127.0.0.1:{first.front.ports[1]}"}  # its signs of life are answered all the time
+    second = world.containers["sql2"] = Container(world.folder, "sql2", peers, own="127.0.0.1")
+    until(lambda: second.ready and connected(world, "sql2"), "sql2 is connected")
+    kept.touch()
+    until(lambda: ("sql1", "sql2") in world.cut, "the link is cut")
+    assert second.front.reached == {"sql1": True} and not second.front.attached
+    kept.unlink()
+    until(lambda: not world.cut and connected(world, "sql2"), "the link is joined")
 
 
 def test_startup_options_reach_the_node(world):

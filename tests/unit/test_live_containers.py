@@ -598,7 +598,7 @@ def quiet(stand, monkeypatch):
     monkeypatch.delenv("AGLAB_TIER", raising=False)
     project = stand.project()
     project.up()
-    return lambda: Quiet(project)
+    return lambda **words: Quiet(project, **words)
 
 
 def test_load_is_scaled_to_the_tier(quiet, monkeypatch):
@@ -658,3 +658,29 @@ def test_a_measurement_says_where_it_comes_from(quiet):
     assert cluster.provenance()["tier"] == "laptop"
     cluster.simulated, cluster.profile = True, "hpe-dl380-gen9-ssd"
     assert cluster.label == "SIMULATED, profile hpe-dl380-gen9-ssd"
+
+
+def test_other_hardware_is_for_the_twins_nodes(stand, quiet, monkeypatch):
+    """Real servers refuse with the recorded reason; the twin's start again with the profile, and with their own at the end."""
+    from aglab.lab import StepNotPossible
+    from aglab.lab.docker_cluster import DockerCluster
+
+    with pytest.raises(StepNotPossible, match="have the hardware they have"):
+        quiet(profile="hpe-dl380-gen9-ssd")
+    stand.set("labels", {"org.aglab.twin": "1"})
+    project = stand.project(profile="dell-r710-ps6100xv-1")
+    project.up()
+
+    class Twin(DockerCluster):
+        def _ask_who_answers(self):
+            self.server, self.simulated, self.profile = "aglab twin", True, self._containers.choices.profile
+
+    with Twin(project, profile="hpe-dl380-gen9-ssd") as cluster:
+        assert cluster.profile == "hpe-dl380-gen9-ssd"
+        assert project.docker.environment["AGLAB_TWIN_PROFILE"] == "hpe-dl380-gen9-ssd"
+        assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 1
+    assert project.choices.profile == "dell-r710-ps6100xv-1"
+    assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 2
+    with Twin(project, profile="dell-r710-ps6100xv-1"):  # what they have: nothing to do
+        pass
+    assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 2

@@ -28,6 +28,10 @@ def doctor(
     if seat and result["modes"]["twin"]:
         result["findings"].append(_seat())
         result["modes"]["twin"] = result["findings"][-1]["ok"]
+    if not seat:
+        from aglab.lab.readiness import lab_readiness
+
+        result["labs"] = lab_readiness(result)
     if as_json:
         shell.print_json(result)
     else:
@@ -38,10 +42,31 @@ def doctor(
         shell.print_table("This machine", ("what", "", "found", "needed for", "what to do"), rows)
         for mode, able in result["modes"].items():
             shell.say(f"{mode}: {'can run here' if able else 'cannot run here'}")
+        if not seat:
+            _print_labs(result["labs"])
         shell.say(f"Your predictions, progress and runs: {result['home']}")
     if not result["modes"]["twin"]:
         missing = next(f for f in result["findings"] if not f["ok"] and f["modes"] == "twin")
         raise MissingError(f"the twin cannot run here: {missing['what']} {missing['found']}", missing["remedy"])
+
+
+def _print_labs(labs: list[dict[str, Any]]) -> None:
+    """Lab by mode: can it run here; what is missing for some of them stands below, once."""
+    reasons: list[str] = []
+    rows = []
+    for lab in labs:
+        cells = []
+        for found in lab["modes"].values():
+            places = []
+            for reason in found["missing"]:
+                if reason not in reasons:
+                    reasons.append(reason)
+                places.append(str(reasons.index(reason) + 1))
+            cells.append(("yes" if found["ok"] else "no") + (f" ({', '.join(places)})" if places else ""))
+        rows.append((lab["lab"], *cells, lab["modes"]["docker"]["start"]))
+    shell.print_table("Labs that can run here", ("lab", "twin", "docker", "remote", "containers as it wants them"), rows)
+    for number, reason in enumerate(reasons, start=1):
+        shell.say(f"({number}) {reason}")
 
 
 def _seat() -> dict[str, Any]:

@@ -38,6 +38,7 @@ REASONS = {
     "snapshot": "real servers are brought back by restoring a backup",
     "fault": "the network and disks of these servers are not ours to break",
     "restart": "restarting these servers is not ours to do",
+    "hardware": "these servers have the hardware they have; a profile can only limit containers when they are started",
     "load": "no HammerDB is configured for these servers",
     "delay": "the kernel of the Docker host has no netem, which is what delays a network (modprobe sch_netem)",
 }

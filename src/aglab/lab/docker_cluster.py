@@ -52,17 +52,22 @@ class DockerCluster(Cluster):
         Running.
     bare : bool, optional
         What the caller needs: nodes without an availability group (True) or with one (False); None takes either.
+    profile : str, optional
+        Hardware that they must have. The twin's nodes are given it and get their own back at :meth:`close`.
 
     Raises
     ------
     UsageError
         The nodes have a group and must not, or the other way round.
+    StepNotPossible
+        Other hardware was asked for, and these are real servers.
     """
 
     mode = "docker"
 
-    def __init__(self, containers: Containers, bare: bool | None = None) -> None:
+    def __init__(self, containers: Containers, bare: bool | None = None, profile: str | None = None) -> None:
         self._containers = containers
+        self._own_profile = ""
         self._load: Any = None
         self.server = ""
         super().__init__([Node(name, "127.0.0.1", containers.port(name)) for name in ("sql1", "sql2", "sql3")], "measured")
@@ -72,14 +77,24 @@ class DockerCluster(Cluster):
         self._ask_who_answers()
         if bare is not None:
             self._check_group(bare)
+        if profile is not None and profile != self.profile:
+            self._equip(profile)
 
     @classmethod
-    def attached(cls, bare: bool | None = None) -> DockerCluster:
+    def attached(cls, bare: bool | None = None, profile: str | None = None) -> DockerCluster:
         """The containers that ``aglab up --mode docker`` started."""
         found = remembered()
         if found is None or not found.states():
             raise MissingError("no containers are up", "start them with: aglab up --mode docker")
-        return cls(found, bare)
+        return cls(found, bare, profile)
+
+    def _equip(self, profile: str) -> None:
+        if not self._containers.is_twin:
+            raise StepNotPossible("hardware", self.mode)
+        self._own_profile = self._own_profile or self.profile
+        self._forget()
+        self._containers.equip(profile)
+        self._ask_who_answers()
 
     def _ask_who_answers(self) -> None:
         self.server = str(self.sql("SELECT @@VERSION AS version").value).splitlines()[0]
@@ -205,3 +220,6 @@ class DockerCluster(Cluster):
     def close(self) -> None:
         self.stop_load()
         super().close()
+        if self._own_profile:
+            own, self._own_profile = self._own_profile, ""
+            self._containers.equip(own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
+import os
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
 from aglab.core.progress import Progress, no_progress
 from aglab.lab import answers, store
-from aglab.lab.cluster import Cluster
+from aglab.lab.cluster import Cluster, StepNotPossible
 from aglab.lab.driver import Result
 from aglab.record import Run
 from aglab.viz import widget
@@ -202,7 +203,7 @@ def cluster(
     mode : str, optional
         "twin" (default, or AGLAB_MODE), "docker" or "remote".
     profile : str, optional
-        Hardware profile of a twin.
+        Hardware profile: of a twin, or of a twin's containers. Real servers have their own.
     bare : bool
         Without the availability group.
     seed : int
@@ -216,8 +217,6 @@ def cluster(
     allow : sequence of str
         Mode remote: kinds of changes that may be made; see :mod:`aglab.lab.remote_changes`.
     """
-    import os
-
     mode = mode or os.environ.get("AGLAB_MODE") or "twin"
     if seed < 0:
         raise field_error("seed", seed, "must be >= 0", "cluster", "use 1")
@@ -234,9 +233,12 @@ def cluster(
     if mode == "docker":
         from aglab.lab.docker_cluster import DockerCluster
 
-        return DockerCluster.attached(None if attach else bare)
+        return DockerCluster.attached(None if attach else bare, profile)
     if mode == "remote":
         from aglab.lab.remote_cluster import RemoteCluster
+
+        if profile is not None:
+            raise StepNotPossible("hardware", mode)
 
         return RemoteCluster.opened(servers, allow)
     raise unknown_name("mode", mode, ["twin", "docker", "remote"])
@@ -254,9 +256,10 @@ def open_lab(
     """Open a lab with a cluster of its own, as its lab.toml asks for."""
     about = describe(slug)
     wanted = about.get("cluster", {})
+    is_twin = (mode or os.environ.get("AGLAB_MODE") or "twin") == "twin"
     own = cluster(
         mode,
-        profile or wanted.get("profile"),
+        profile or (wanted.get("profile") if is_twin else None),  # servers that run have the hardware they were started with
         bool(wanted.get("bare", False)),
         seed,
         attach,

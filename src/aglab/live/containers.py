@@ -294,6 +294,14 @@ class Containers:
         self.shape(node)
         self.remember()
 
+    def equip(self, profile: str) -> None:
+        """Give the twin's nodes other hardware; their databases stay. The whole of them starts again."""
+        self._choose(replace(self.choices, profile=profile))
+        self.docker.ask(*self.compose("stop", *NODES, "world"), timeout_s=120.0, where="other hardware")
+        self.docker.ask(*self.compose("up", "--detach", "world", *NODES), timeout_s=180.0, where="other hardware")
+        self._wait_healthy(NODES)
+        self.remember()
+
     def act(self, word: str, node: str) -> None:
         """``docker word`` on a node's container: kill, stop, start, pause, unpause."""
         self.docker.ask(word, self.container(node), where=f"{word} {node}")

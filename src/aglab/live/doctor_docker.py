@@ -62,7 +62,7 @@ def findings(home: Path | None = None) -> Iterator[Finding]:
     running = project.states()
     yield from _ports(project, bool(running))
     yield _image(project)
-    yield from _limits(info)
+    yield from _limits(info, project.is_twin)
 
 
 def _disk(info: dict[str, Any]) -> Finding:
@@ -101,7 +101,7 @@ def _image(project: Containers) -> Finding:
     return Finding("image", True, f"{name} is here{twin}", "docker")
 
 
-def _limits(info: dict[str, Any]) -> Iterator[Finding]:
+def _limits(info: dict[str, Any], is_twin: bool) -> Iterator[Finding]:
     """Limited hardware, for mode ``limits``: nothing here keeps the containers from running."""
     kernel = str(info.get("KernelVersion", ""))
     own = sys.platform.startswith("linux") and platform.release() == kernel
@@ -110,7 +110,7 @@ def _limits(info: dict[str, Any]) -> Iterator[Finding]:
     yield Finding(
         "limit blkio", throttled, "the kernel throttles devices" if throttled else "no", "limits", "use fewer users instead"
     )
-    yield _netem(own)
+    yield Finding("limit delay", True, "the twin's nodes delay their own network", "limits") if is_twin else _netem(own)
     direct = kernel_at_least(kernel, TMPFS_DIRECT_KERNEL)
     found = f"Linux {kernel}" + ("" if direct else ": tmpfs without O_DIRECT")
     yield Finding("limit log_in_memory", direct, found, "limits", "Linux 6.6 or later")

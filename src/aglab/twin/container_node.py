@@ -3,7 +3,7 @@
 Stands where a SQL Server image has ``/opt/mssql/bin/sqlservr``: the same environment, ports (1433 for clients, 5022 for
 replicas), refusals at the start, errorlog on standard output and in ``/var/opt/mssql/log``. Clients' bytes pass unread.
 On port 5022 node containers ask each other for a sign of life twice a second, so that what Docker does to the network is what
-the replicas feel. The process and the node live and die together.
+the replicas feel; a node whose own address is taken away knows it at once. The process and the node live and die together.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 TDS_PORT, ENDPOINT_PORT = 1433, 5022
 BEAT_S = 0.5  # between signs of life
+LOOK_S = 0.1  # between two looks at the node's own address on the replicas' network
 ANSWER_S_MAX = 1.0
 MISSED_MAX = 2  # beats in a row; then the peer counts as out of reach
 CONTROL_S_MAX = 20.0
@@ -74,6 +76,8 @@ class FrontEnd:
         Startup options.
     ports : (int, int)
         For clients and for replicas; 0 lets the system choose.
+    own : str
+        This node's host name on the replication network; empty: nobody looks whether it is still on it.
     network : str
         Where the stand-in for ``tc`` says how far away this node is; empty for nowhere.
     """
@@ -87,6 +91,7 @@ class FrontEnd:
         logs: Path = LOGS,
         address: str = "",
         ports: tuple[int, int] = (TDS_PORT, ENDPOINT_PORT),
+        own: str = "",
         network: str = "",
     ) -> None:
         self.name = name
@@ -96,6 +101,8 @@ class FrontEnd:
         self.logs = logs
         self.address = address or None
         self.ports = ports
+        self.own = own
+        self.attached = True
         self.network = network
         self.delay_us: float | None = None
         self._delayed = asyncio.Event()
@@ -160,7 +167,7 @@ class FrontEnd:
         self.ports = (clients.sockets[0].getsockname()[1], replicas.sockets[0].getsockname()[1])
         if self.network:
             self._servers.append(await asyncio.start_unix_server(lambda *line: self._network(writer, *line), self.network))
-        for work in (*(self._probe(peer, host) for peer, host in self.peers.items()), self._report(writer)):
+        for work in (*(self._probe(peer, host) for peer, host in self.peers.items()), self._watch(writer), self._report(writer)):
             self._tasks.add(asyncio.ensure_future(work))
 
     @staticmethod
@@ -220,9 +227,29 @@ class FrontEnd:
             self.reached[peer] = missed < MISSED_MAX
             await asyncio.sleep(BEAT_S)
 
+    async def _watch(self, writer: asyncio.StreamWriter) -> None:
+        """A socket can be bound to an address only while the container has it."""
+        if not self.own:
+            return
+        address = (await asyncio.get_running_loop().getaddrinfo(self.own, None))[0][4][0]
+        while True:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                try:
+                    probe.bind((address, 0))
+                    attached = True
+                except OSError:
+                    attached = False
+            if attached is not self.attached:
+                self.attached = attached
+                self._say_links(writer)
+            await asyncio.sleep(LOOK_S)
+
+    def _say_links(self, writer: asyncio.StreamWriter) -> None:
+        self._say(writer, {"links": {peer: up and self.attached for peer, up in self.reached.items()}})
+
     async def _report(self, writer: asyncio.StreamWriter) -> None:
         while True:
-            self._say(writer, {"links": self.reached})
+            self._say_links(writer)
             await asyncio.sleep(2 * BEAT_S)
 
 
@@ -255,10 +282,11 @@ def serve(argv: Sequence[str] | None = None) -> int:
         print(f"sqlservr (aglab twin): {reason}", file=sys.stderr, flush=True)
         return 1
     name = os.environ.get("HOSTNAME", "")
-    peers = {peer: host for peer, host in peers_of(os.environ.get("AGLAB_PEERS", "")).items() if peer != name}
+    peers = peers_of(os.environ.get("AGLAB_PEERS", ""))
+    own = peers.pop(name, "")
 
     async def main() -> int:
-        return await _main(FrontEnd(name, SOCKETS, peers, options, network=NETWORK))
+        return await _main(FrontEnd(name, SOCKETS, peers, options, own=own, network=NETWORK))
 
     return asyncio.run(main())
 
