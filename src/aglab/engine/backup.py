@@ -28,7 +28,18 @@ from aglab.engine.sharing import NO_LIMIT, job_limits, worker_speed
 from aglab.hardware import Profile
 from aglab.scenario.jobs import READ_SETS, BackupJob, BackupOptions
 
-__all__ = ["READ_SETS", "BackupJob", "BackupOptions", "Busy", "JobRate", "backup_rate", "job_constant", "job_row", "restore_rate"]
+__all__ = [
+    "READ_SETS",
+    "BackupJob",
+    "BackupOptions",
+    "Busy",
+    "JobRate",
+    "backup_rate",
+    "backup_row",
+    "job_constant",
+    "rate_of",
+    "restore_rate",
+]
 
 _MB = 1e6
 
@@ -81,10 +92,10 @@ class JobRate:
         return used_gb * 1e3 / self.rate_mb_s
 
 
-def job_row(
+def backup_row(
     profile: Profile, job: BackupJob, total_bytes: float, volumes: int = 1, overrides: Mapping[str, float] | None = None
 ) -> Array:
-    """A job as the engine's flat row (``J_*`` of :mod:`aglab.engine.layout`), ready to start.
+    """A backup or restore as the engine's flat row (``J_*`` of :mod:`aglab.engine.layout`), ready to start.
 
     Parameters
     ----------
@@ -118,6 +129,8 @@ def job_row(
     row[at.J_TURBO] = job_constant("turbo_gain", overrides)
     row[at.J_QUANTUM] = job_constant("quantum_ms", overrides) * 1e-3
     row[at.J_COPY] = float(job.copy_only)
+    row[at.J_KIND] = at.JOB_KINDS.index("restore" if job.restore else "backup")
+    row[at.J_READ], row[at.J_WRITE] = (0.0, 1.0) if job.restore else (1.0, 0.0)
     return row
 
 
@@ -173,15 +186,22 @@ def _job(options: BackupOptions, target_mb_s: float, ratio: float, restore: bool
 
 
 def _rate(profile: Profile, job: BackupJob, busy: Busy | None, volumes: int, overrides: Mapping[str, float] | None) -> JobRate:
-    busy = busy or Busy()
-    row = job_row(profile, job, 1.0, volumes, overrides)
+    row = backup_row(profile, job, 1.0, volumes, overrides)
+    names = ("write" if job.restore else "read", "processors", "buffers", "target")
+    return rate_of(profile, row, busy or Busy(), names, job, volumes)
+
+
+def rate_of(
+    profile: Profile, row: Array, busy: Busy, names: tuple[str, str, str, str], options: BackupOptions, volumes: int = 1
+) -> JobRate:
+    """Rate of any job's row by its closed form; ``names`` say what volume, processors, buffers and target are to it."""
     cpu = profile.cpu
     speed = worker_speed(row, busy.cpu, cpu.cores, cpu.threads, cpu.ht_yield)
     most = cpu.cores * (cpu.ht_yield if cpu.threads > cpu.cores else 1.0)
-    volume, processors, buffers, target = job_limits(row, busy.cpu, busy.data, busy.target, most, speed)
-    limits = {"write" if job.restore else "read": volume, "processors": processors, "buffers": buffers}
-    if target < NO_LIMIT:
-        limits["target"] = target
+    found = job_limits(row, busy.cpu, busy.data, busy.target, most, speed)
+    limits = dict(zip(names[:3], found[:3], strict=True))
+    if found[3] < NO_LIMIT:
+        limits[names[3]] = found[3]
     limits = {name: min(value / _MB, 1e9) for name, value in limits.items()}
     limit = min(limits, key=lambda name: limits[name])
     rate = limits[limit]
@@ -191,9 +211,9 @@ def _rate(profile: Profile, job: BackupJob, busy: Busy | None, volumes: int, ove
         limits=limits,
         cpu_cores=rate * _MB / row[at.J_TRANSFER] * row[at.J_WORK],
         device_mb_s=rate * row[at.J_OUT] / row[at.J_TRANSFER],
-        memory_mb=job.memory_mb(volumes),
-        buffers=job.buffers(volumes),
-        options=job,
+        memory_mb=options.memory_mb(volumes),
+        buffers=options.buffers(volumes),
+        options=options,
     )
 
 

@@ -54,7 +54,7 @@ assert COUNTERS == _RATES_COUNT + 11, "a counter without a formula"
 @kernel
 def log_used(node: int, primary: int, st: Array) -> float:
     """Log bytes a node cannot reuse: not backed up, needed by crash recovery, or by a replica that has not redone it."""
-    kept = min(st[node, at.S_BACKUP], st[node, at.S_RECOVER])
+    kept = min(min(st[node, at.S_BACKUP], st[node, at.S_RECOVER]), st[node, at.S_OLDEST])
     if node == primary:
         for other in range(st.shape[0]):
             if other != node:

@@ -61,6 +61,7 @@ class State:
     ticks: int = 0
     part_s: float = 0.0
     events: list[dict[str, Any]] = field(default_factory=list)
+    paused: Array | None = None  # the row of a resumable rebuild that waits to go on
 
 
 class Flow:
@@ -257,6 +258,7 @@ def fresh_state(scenario: Scenario, ct: Array, wl: Array) -> State:
     st[:, at.S_CONNECTED] = 1.0
     st[:, at.S_K] = scenario.settings.k_pages_s
     st[:, at.S_TARGET] = scenario.settings.target_recovery_s
+    st[:, at.S_OLDEST] = running.NEVER
     for index, replica in enumerate(scenario.replicas):
         st[index, at.S_SYNC] = float(replica.availability_mode == "SYNCHRONOUS_COMMIT")
     if scenario.settings.target_recovery_s > 0 and wl[at.W_LOG] > 0:
@@ -279,6 +281,7 @@ def _set_primary(flow: Flow, nodes: Any, value: str) -> None:
     old = int(state.cl[at.K_PRIMARY])
     if new == old:
         return
+    running.leave(flow, old, "role")
     state.cl[at.K_PRIMARY] = float(new)
     end = state.st[new, at.S_LSN]
     for index in range(len(flow.names)):
@@ -286,6 +289,7 @@ def _set_primary(flow: Flow, nodes: Any, value: str) -> None:
         for column in (at.S_LSN, at.S_SENT, at.S_REDONE, at.S_BEGIN, at.S_END, at.S_RECOVER, at.S_BACKUP):
             state.st[index, column] = min(state.st[index, column], end)
     state.st[old, at.S_REDONE] = state.st[old, at.S_LSN]
+    state.st[new, at.S_JOB_LOG] = 0.0
     state.st[new, at.S_CONNECTED] = 1.0
     state.st[new, at.S_SUSPENDED] = 0.0
 
@@ -333,7 +337,7 @@ def _restart(flow: Flow, nodes: Any, value: float) -> None:
     # a clean stop ends with a checkpoint: no dirty page is left, recovery would start here
     state = flow.state
     for index in nodes:
-        state.jb[index] = 0.0  # a backup ends with the instance
+        running.leave(flow, index, "restart")  # a job ends with the instance, unless it can be resumed
         primary = index == int(state.cl[at.K_PRIMARY])
         position = state.st[index, at.S_LSN if primary else at.S_REDONE]
         state.seg[index, 0, :] = state.st[index, at.S_TOUCHES]
@@ -352,6 +356,12 @@ _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "checkpoint": _set(at.S_MANUAL),
     "log_backup": _log_backup,
     "backup": running.start_on,
+    "restore": running.start_on,
+    "integrity_check": running.start_on,
+    "index_rebuild": running.start_on_primary,
+    "index_pause": running.pause,
+    "index_resume": running.resume,
+    "seeding": running.start_on_primary,
     "simple_recovery": _recovery_model,
     "tail_of_log_us": _set_machine(at.H_LOG_TAIL, 1e-6),
     "delayed_durability": _set_machine(at.H_LAZY, 1.0),

@@ -107,8 +107,10 @@ SEGMENTS = 64
     S_CPU,  # busy share of logical processors in the last tick
     S_CHECKPOINTS,
     S_LOG_RATE,  # log made or redone, averaged over the writer's pace, B/s
+    S_OLDEST,  # log position of the oldest transaction that still runs, bytes; far beyond any log when none is long
+    S_JOB_LOG,  # log of jobs that the node has not redone, bytes
     ST_SIZE,
-) = range(25)
+) = range(27)
 
 # --- cl: the cluster
 (
@@ -245,8 +247,19 @@ SLOTS = 2
     J_LOAD,  # busy share of the processors without the job, last tick (a secondary's own work)
     J_NOTED,  # 1 = its end has been told
     J_COPY,  # 1 = copy-only: the log it has read stays
+    J_KIND,  # index into JOB_KINDS
+    J_AHEAD,  # 1 = its I/O runs beside its workers and not in turn with them
+    J_READ,  # bytes read from the volume per database byte
+    J_WRITE,  # bytes written to the volume per database byte
+    J_LOG,  # bytes of log per database byte
+    J_NET,  # bytes to the network per database byte
+    J_BLOCKS,  # 1 = users wait until its end (an offline rebuild)
+    J_SOURCE,  # 1 + node whose job feeds this one; 0 = none
+    J_KEEPS,  # 1 = one transaction: log is kept from its beginning
+    J_RESUMES,  # 1 = resumable
     JOB_SIZE,
-) = range(19)
+) = range(29)
+JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding", "seeding_target")
 
 # --- env: what is fixed during one tick on one node, and during a run of equal ticks
 (
@@ -264,6 +277,9 @@ SLOTS = 2
     E_JOB_LOG,  # share of the log volume
     E_RESUME,  # what a worker that becomes runnable waits behind a job's worker
     E_JOB_WORK,
+    E_JOB_SEND,  # share of the way to the secondaries that jobs take: their log, and seeding
+    E_JOB_NET,  # of that, seeding
+    E_JOB_LOG_RATE,  # log that jobs make, B/s
     E_READ_S,  # busy time of what jobs leave of the data volume, for one page read
     E_WRITE_S,
     E_LOG_LAT,

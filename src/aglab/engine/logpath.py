@@ -145,7 +145,7 @@ def commit(
     out[at.O_COMMIT_LOCAL] = start + latency
     remote = 0.0
     if env[at.E_NSYNC] > 0.5:
-        rate_max = send_bytes_s_max(primary, env[at.E_NSEND], hw, ct)
+        rate_max = send_bytes_s_max(primary, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_SEND])
         util = bytes_s / rate_max
         send = _NEVER
         if util < 1.0:

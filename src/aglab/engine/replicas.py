@@ -38,3 +38,19 @@ def redo(node: int, dt: float, st: Array, ct: Array, tot: Array) -> float:
     st[node, at.S_REDO_RATE] = done / dt
     tot[node, at.T_REDONE] += done
     return done
+
+
+@kernel
+def redo_job_log(node: int, done: float, queue: float, job_log: float, st: Array) -> float:
+    """Bytes of ``done`` that a job made and not transactions; ``job_log`` more have been made now.
+
+    The log that waits (``queue`` bytes, sent or not) is taken as well mixed.
+    """
+    waiting = st[node, at.S_JOB_LOG] + job_log
+    if waiting <= 0.0:
+        return 0.0
+    part = 0.0
+    if queue > 0.0:
+        part = min(waiting, done * min(1.0, waiting / queue))
+    st[node, at.S_JOB_LOG] = waiting - part
+    return part

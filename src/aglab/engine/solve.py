@@ -48,7 +48,7 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG])
         if env[at.E_NSYNC] > 0.5:
-            log_max = min(log_max, send_bytes_s_max(primary, env[at.E_NSEND], hw, ct))
+            log_max = min(log_max, send_bytes_s_max(primary, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_SEND]))
         limit = min(limit, log_max / wl[at.W_LOG])
     return limit
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from aglab.core.quantity import check_number
 from aglab.engine import layout as at
-from aglab.engine.backup import job_row
 from aglab.engine.flow import Flow, fresh_state
+from aglab.engine.job_rows import job_row
 from aglab.engine.params import build
 from aglab.engine.tick import solve_steady
 from aglab.scenario import Scenario
-from aglab.scenario.jobs import BackupJob
+from aglab.scenario.maintenance import Job
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Steady:
     log_flushes_s: float
     log_bytes_s: float
     write_pages_s: float
-    backup_mb_s: float = 0.0
+    backup_mb_s: float = 0.0  # rate of the job beside the load, database bytes
 
     @property
     def parts_s(self) -> dict[str, float]:
@@ -45,7 +45,7 @@ class Steady:
         return {**parts, "commit": self.commit_s}
 
 
-def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = None) -> Steady:
+def steady(scenario: Scenario, pages_s: float = 0.0, job: Job | None = None) -> Steady:
     """Solve the closed network of a scenario.
 
     Parameters
@@ -53,8 +53,8 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = Non
     scenario : Scenario
     pages_s : float
         Pages per second a checkpoint asks for (1e9: as many as the volume takes before the back-off).
-    job : BackupJob, optional
-        A backup that runs beside the load; its waits for a scheduler are part of ``cpu_wait_s``.
+    job : BackupJob, IndexRebuild, IntegrityCheck or Seeding, optional
+        A job that runs beside the load; its waits for a scheduler are part of ``cpu_wait_s``.
     """
     limits = {"unit": "pages/s", "low": 0.0, "high": 1e12, "meaning": "pages a checkpoint asks for"}
     pages_s = float(check_number("pages_s", pages_s, limits, "steady"))
@@ -65,7 +65,8 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: BackupJob | None = Non
     jb = np.zeros((1, at.SLOTS, at.JOB_SIZE))
     if job is not None:
         jb[0, int(job.volume == "log")] = job_row(scenario.profile, job, 1e18, overrides=scenario.overrides)
-    x = solve_steady(0, scenario.settings.users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
+    users = 0.0 if jb[0, 0, at.J_BLOCKS] else scenario.settings.users
+    x = solve_steady(0, users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
     share = wl[at.W_WRITE_SHARE]
     waits = (wl[at.W_BATCHES] + params.hw[0, at.H_READS_PER_TX] + share) * env[at.E_RESUME]
     return Steady(

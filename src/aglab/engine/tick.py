@@ -15,8 +15,8 @@ from aglab.engine.layout import Array
 from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, send_bytes_s_max
 from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
-from aglab.engine.replicas import redo, ship
-from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares
+from aglab.engine.replicas import redo, redo_job_log, ship
+from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares, users_wait
 from aglab.engine.solve import solve
 
 PAGE = 8192.0
@@ -154,7 +154,7 @@ def beside_jobs(
         if alone > 0 or not has_job(p, jb):
             break
         log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
-        take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, jb, env)
+        take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, ct, jb, env)
     return x
 
 
@@ -188,7 +188,7 @@ def tick_primary(
     """Solve the primary's closed network and book its tick; returns the log made (B/s)."""
     blocked = st[p, at.S_REDONE] < st[p, at.S_LSN]  # a new primary first redoes what it had hardened
     full = log_used(p, p, st) >= hw[p, at.H_LOG_FILE]
-    users = 0.0 if blocked or full else cl[at.K_USERS]
+    users = 0.0 if blocked or full or users_wait(p, jb) else cl[at.K_USERS]
     mix = math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE])
     prepare(p, users, mix, hw, wl, ct, st, sync, env)
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
@@ -197,7 +197,7 @@ def tick_primary(
     guess = cl[at.K_X] + cl[at.K_LEAN] * (mix - cl[at.K_MIX])
     x = beside_jobs(guess, cl[at.K_SLOPE], p, hw, wl, ct, sync, jb, env, out)
     remember(x, mix, cl, out)
-    log_rate = x * wl[at.W_LOG]
+    log_rate = x * wl[at.W_LOG] + env[at.E_JOB_LOG_RATE]
     st[p, at.S_LSN] += log_rate * dt
     follow_rate(p, log_rate, st, env)
     if not blocked:
@@ -214,7 +214,8 @@ def tick_primary(
     book_foreground(p, dt, x, hw, wl, env, out, tot)
     book_data(p, dt, x * hw[p, at.H_READS_PER_TX], out[at.O_WRITE_RATE], wl, out, tot)
     move_jobs(p, dt, jb, tot)
-    book_log(p, dt, out[at.O_LOG_FLUSHES], log_rate, out[at.O_LOG_LAT], tot)
+    flushes = out[at.O_LOG_FLUSHES] + env[at.E_JOB_LOG_RATE] / ct[at.C_LOG_BLOCK]
+    book_log(p, dt, flushes, log_rate, out[at.O_LOG_LAT], tot)
     return log_rate
 
 
@@ -225,6 +226,7 @@ def tick_secondary(
     dt: float,
     rate_max: float,
     flushes: float,
+    job_log: float,
     hw: Array,
     wl: Array,
     ct: Array,
@@ -235,15 +237,17 @@ def tick_secondary(
     env: Array,
     out: Array,
 ) -> None:
-    """Send to, harden and redo on one secondary, and let its own writer work."""
+    """Send to, harden and redo on one secondary, and let its own writer work; ``job_log`` bytes of the log made are a job's."""
     here = hw[node]
     ship(node, p, dt, rate_max, st, tot)
+    queue = st[p, at.S_LSN] - st[node, at.S_REDONE]
     done = redo(node, dt, st, ct, tot)
+    ours = done - redo_job_log(node, done, queue, job_log, st)
     if st[node, at.S_SUSPENDED] < 0.5:
         tot[node, at.T_REDO_OPEN] += dt * 1e3
     x = 0.0
     if wl[at.W_LOG] > 0.0:
-        x = done / dt / wl[at.W_LOG]
+        x = ours / dt / wl[at.W_LOG]
     tot[node, at.T_TX] += x * dt
     touches = x * wl[at.W_TOUCHES] * dt
     st[node, at.S_TOUCHES] += touches
@@ -256,7 +260,7 @@ def tick_secondary(
     forget_shares(here, env)
     if has_job(node, jb):
         env[at.E_BG_WORK] = 0.0
-        take_shares(node, jb[node, 0, at.J_LOAD], 0.0, 0.0, hw, jb, env)
+        take_shares(node, jb[node, 0, at.J_LOAD], 0.0, 0.0, hw, ct, jb, env)
     reads = x * hw[node, at.H_READS_PER_TX]
     data_volume(reads, here, ct, env, out)
     rate = out[at.O_WRITE_RATE]
@@ -310,12 +314,13 @@ def tick(
     if st[p, at.S_REDONE] < st[p, at.S_LSN]:
         redo(p, dt, st, ct, tot)
     tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
+    job_log = env[at.E_JOB_LOG_RATE] * dt
     back_up_log(dt, st, cl, ct)
-    rate_max = send_bytes_s_max(p, env[at.E_NSEND], hw, ct)
+    rate_max = send_bytes_s_max(p, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_NET])
     flushes = out[at.O_LOG_FLUSHES]
     for node in range(hw.shape[0]):
         if node != p:
-            tick_secondary(node, p, dt, rate_max, flushes, hw, wl, ct, st, seg, tot, jb, env, out)
+            tick_secondary(node, p, dt, rate_max, flushes, job_log, hw, wl, ct, st, seg, tot, jb, env, out)
 
 
 @entry

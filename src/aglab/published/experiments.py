@@ -19,6 +19,7 @@ from aglab.published import (
     experiments_memory,
     experiments_nvdimm,
     experiments_partitions,
+    experiments_rebuild,
     experiments_redo,
     experiments_rest,
     experiments_storage,
@@ -134,6 +135,7 @@ COMPUTED: dict[str, Callable[[], float]] = {
     **experiments_partitions.COMPUTED,
     **experiments_memory.COMPUTED,
     **experiments_rest.COMPUTED,
+    **experiments_rebuild.COMPUTED,
 }
 """Rows that a mechanism answers without a run: an array, a backup, a log on persistent memory."""
 

@@ -15,11 +15,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 
-from aglab.core.paths import bundle_path
 from aglab.engine import steady
 from aglab.engine.backup import BackupJob, BackupOptions, Busy, JobRate, backup_rate, job_constant
 from aglab.engine.jobs import local_memory_gain, rebuild_s, socket_scaling
 from aglab.hardware import Profile
+from aglab.published.rows_read import published_value
 from aglab.scenario import Scenario
 
 USED_GB = 375.0
@@ -48,14 +48,14 @@ def rate(sockets: int, case: str, loaded: bool, overrides: Mapping[str, float] |
     return backup_rate(machine(sockets), OPTIONS[case], target, busy, overrides=overrides)
 
 
-def load_of(profile: Profile, before_s: float) -> Scenario:
-    """A load that runs at ``before_s`` requests/s and 80 % CPU: the transaction mix, each demand times what the CPU says.
+def load_of(profile: Profile, before_s: float, busy: float = LOAD_CPU) -> Scenario:
+    """A load that runs at ``before_s`` requests/s and takes a share ``busy`` of the processors (80 %): the transaction mix, each demand times what the CPU says.
 
     What is left of a request's time (client, locks) is think time.
     """
     cpu = profile.cpu
     base = Scenario.default(profile, 1)
-    cpu_us = (LOAD_CPU * cpu.cores * cpu.speed - base.constant("base_cpu_cores")) / before_s * 1e6
+    cpu_us = (busy * cpu.cores * cpu.speed - base.constant("base_cpu_cores")) / before_s * 1e6
     job = base.workload
     heavier = cpu_us / job.cpu_us
     base = base.with_settings(
@@ -84,18 +84,9 @@ def oltp_during(profile: Profile, before_s: float, job: BackupJob) -> float:
 @functools.cache
 def during(sockets: int, case: str) -> tuple[float, float]:
     """Requests/s before and during one row of Table 11."""
-    before = _published()[f"dl560-t11-{sockets}s-{case}-before"]
+    before = published_value(f"dl560-t11-{sockets}s-{case}-before")
     job = BackupJob(**dataclasses.asdict(OPTIONS[case]), target_mb_s=job_constant("backup_target_mb_s"))
     return before, oltp_during(machine(sockets), before, job)
-
-
-@functools.cache
-def _published() -> dict[str, float]:
-    """Rates before the backup (role input)."""
-    import csv
-
-    with bundle_path("data", "published", "figures.csv").open(encoding="utf-8", newline="") as file:
-        return {row["id"]: float(row["value"]) for row in csv.DictReader(file) if row["id"].endswith("-before")}
 
 
 def tuned_s() -> float:

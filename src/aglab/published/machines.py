@@ -12,6 +12,8 @@ _BY_PREFIX: dict[str, tuple[str, ...]] = {  # the longest prefix of the id count
     "nvdimm-pcie-": ("hpe-dl380-gen9-nvdimm-pcie",),
     "nvdimm-pmm-gain-claim": ("hpe-dl380-gen9-nvdimm",),
     "dl560-t13-": (_FOUR,),
+    "dl560-t14-": (_FOUR,),
+    "dl560-ix-": (_FOUR,),
     "dl560-scale-": (_TWO, _FOUR),
     "dl560-rg-gain-2s": (_TWO,),
     "dl560-rg-gain-4s": (_FOUR,),

@@ -38,6 +38,7 @@ ROLE_FILES = (  # by mechanism
     "roles_memory.csv",
     "roles_rest.csv",
     "roles_repeats.csv",
+    "roles_rebuild.csv",
 )
 NOT_BEHAVIOUR = {  # metrics of measured or derived rows that say nothing about how a system runs
     "price_usd": "a price",

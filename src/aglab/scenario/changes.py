@@ -8,7 +8,7 @@ from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import check_number
-from aglab.scenario.jobs import BackupJob, backup_job
+from aglab.scenario.maintenance import Job, job_of
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,12 @@ CHANGES: dict[str, Kind] = {
     "checkpoint": Kind("any", "run a CHECKPOINT now", "action"),
     "log_backup": Kind("any", "back up the log now: what recovery and replicas do not need can be reused", "action"),
     "backup": Kind("any", "start a backup that shares the machine: a table of devices, maxtransfersize, compression, ...", "job"),
+    "restore": Kind("any", "start a restore: a table as for backup", "job"),
+    "index_rebuild": Kind("cluster", "rebuild an index on the primary: a table of gb, maxdop, online, resumable, ...", "job"),
+    "index_pause": Kind("cluster", "pause the resumable rebuild that runs: it goes on where it stands", "action"),
+    "index_resume": Kind("cluster", "go on with a paused rebuild", "action"),
+    "integrity_check": Kind("any", "DBCC CHECKDB: a table of gb, maxdop, physical_only", "job"),
+    "seeding": Kind("cluster", "automatic seeding of a secondary from the primary: a table of to, compression, gb", "job"),
     "simple_recovery": Kind("any", "simple recovery model: log is reused without log backups", "flag"),
     "tail_of_log_us": Kind(
         "any", "tail of the log on persistent memory: time to copy a record there; 0 for none", "number", "us", 0, 1000
@@ -53,7 +59,7 @@ class Change:
     node: str | None = None
 
 
-def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | BackupJob:
+def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | Job:
     """The value of one change as the engine takes it.
 
     Raises
@@ -75,7 +81,7 @@ def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]
         declared = {"unit": kind.unit, "low": kind.low, "high": kind.high, "meaning": kind.meaning}
         return float(check_number(name, value, declared, where))
     if kind.kind == "job":
-        return backup_job(value, where)
+        return job_of(name, value, where)
     if kind.kind == "name":
         if value not in nodes:
             raise unknown_name(f"{name}: node", str(value), nodes)
