@@ -171,6 +171,18 @@ def constants() -> dict[str, Constant]:
     return read_constants(bundle_path("data", "calibration", "constants.toml"))
 
 
+@cache
+def job_constants() -> dict[str, Constant]:
+    """Constants of jobs, sockets and the pipeline's settings (``data/calibration/jobs.toml``), by name."""
+    return read_constants(bundle_path("data", "calibration", "jobs.toml"))
+
+
+@cache
+def all_constants() -> dict[str, Constant]:
+    """Both files of constants together, by name."""
+    return {**constants(), **job_constants()}
+
+
 def read_constants(path: Path) -> dict[str, Constant]:
     """Read a file of constants (the shape that the calibration writes)."""
     table = load_toml(path, "calibration")["constants"]

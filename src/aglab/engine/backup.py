@@ -13,15 +13,13 @@ differential maps, TDE, striping skew, the virtual device interface. MB are 1,00
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from aglab.core.errors import unknown_name
-from aglab.core.paths import bundle_path
-from aglab.core.quantity import Constant, check, check_number, number, read_constants
+from aglab.core.quantity import check, check_number, job_constants, number
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
 from aglab.engine.sharing import NO_LIMIT, job_limits, worker_speed
@@ -42,12 +40,6 @@ __all__ = [
 ]
 
 _MB = 1e6
-
-
-@functools.cache
-def job_constants() -> dict[str, Constant]:
-    """Constants of jobs and sockets (``data/calibration/jobs.toml``), by name."""
-    return read_constants(bundle_path("data", "calibration", "jobs.toml"))
 
 
 def job_constant(name: str, overrides: Mapping[str, float] | None = None) -> float:

@@ -80,10 +80,10 @@ def count(sample_s: float, primary: int, hw: Array, st: Array, tot: Array, last:
         for rate in range(_RATES_COUNT):
             total = _RATE_TOTALS[rate]
             values[to + _RATE_PLACES[rate]] = (tot[node, total] - last[node, total]) / sample_s
-        values[to + _CPU] = (tot[node, at.T_CPU] - last[node, at.T_CPU]) / (sample_s * 10.0 * hw[node, at.H_THREADS])
+        values[to + _CPU] = (tot[node, at.T_CPU] - last[node, at.T_CPU]) / (sample_s * 10.0 * hw[node, at.H_MACHINE])
         used = log_used(node, primary, st)
         values[to + _LOG_USED] = used / KIB
-        values[to + _PERCENT_USED] = 100.0 * used / hw[node, at.H_LOG_FILE]
+        values[to + _PERCENT_USED] = 100.0 * used / (hw[node, at.H_LOG_FILE] + st[node, at.S_GROWN])
         values[to + _SEND_QUEUE] = max(st[primary, at.S_LSN] - st[node, at.S_SENT], 0.0) / KIB
         values[to + _REDO_QUEUE] = max(st[node, at.S_LSN] - st[node, at.S_REDONE], 0.0) / KIB
         reads = tot[node, at.T_DATA_READS] - last[node, at.T_DATA_READS]

@@ -39,8 +39,9 @@ SEGMENTS = 64
     H_CPU_POOLING,  # exponent of the wait for a processor
     H_LOG_TAIL,  # time to copy a log record to persistent memory, s; 0 = none
     H_LAZY,  # 1 = commits are answered before their log is hardened (delayed durability)
+    H_MACHINE,  # logical processors of the machine, whichever of them the instance may use
     HW_SIZE,
-) = range(22)
+) = range(23)
 
 # --- wl: one average transaction
 (
@@ -78,8 +79,19 @@ SEGMENTS = 64
     C_DETECT,
     C_PACE,  # time over which the background writer averages the log rate
     C_BACKUP_EVERY,  # interval of log backups, s; 0 = none
+    C_GATE,  # messages that may wait for an acknowledgement on one replica's connection; 0 = any
+    C_REQUIRED,  # synchronous secondaries that must be in step for a commit
+    C_PACK_SYNC,  # 1 = log goes compressed to synchronous replicas
+    C_PACK_ASYNC,
+    C_PACK_RATIO,
+    C_PACK_CPU,  # of compressing one byte, reference core-seconds
+    C_UNPACK_CPU,
+    C_GROWTH,  # bytes by which a full log file grows; 0 = it does not
+    C_GROWTH_S,  # time that takes: zeros are written
+    C_LOG_MOST,  # size up to which it grows
+    C_OLD_VLFS,  # 1 = growth makes virtual log files as before 2022
     CT_SIZE,
-) = range(22)
+) = range(33)
 
 # --- st: slow state of one node
 (
@@ -109,8 +121,11 @@ SEGMENTS = 64
     S_LOG_RATE,  # log made or redone, averaged over the writer's pace, B/s
     S_OLDEST,  # log position of the oldest transaction that still runs, bytes; far beyond any log when none is long
     S_JOB_LOG,  # log of jobs that the node has not redone, bytes
+    S_GROWN,  # bytes by which the log file has grown
+    S_STALL,  # time that transactions still wait for a growth, s
+    S_VLFS,  # virtual log files that growth has added
     ST_SIZE,
-) = range(27)
+) = range(30)
 
 # --- cl: the cluster
 (
@@ -164,6 +179,8 @@ TOTALS = (
     "wait_count.SOS_SCHEDULER_YIELD",
     "backup_bytes",
     "redo_open_ms",
+    "log_growths",
+    "log_full_ms",
 )
 (
     T_TX,
@@ -203,8 +220,10 @@ TOTALS = (
     T_N_SOS,
     T_BACKUP,
     T_REDO_OPEN,  # time that redo was not suspended on a secondary
+    T_GROWTHS,
+    T_LOG_FULL,  # time that transactions waited because the log was full (9002)
     TOT_SIZE,
-) = range(38)
+) = range(40)
 
 # --- out: what a solve found
 (
@@ -272,6 +291,8 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_BURST,
     E_NSEND,
     E_NSYNC,
+    E_WIRE,  # streams of log on the network, a compressed one as the part it is
+    E_PACK_S,  # time that compressing and unpacking add to a synchronous commit, for one byte
     E_JOB_DATA,  # share of the data volume that jobs take
     E_JOB_READ_WAIT,  # what a page read waits behind their transfers
     E_JOB_LOG,  # share of the log volume
@@ -288,7 +309,7 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_NOISE_NEW,  # and of a new draw that it adds
     E_PACE_KEPT,  # share of a node's average log rate that a tick keeps
     ENV_SIZE,
-) = range(22)
+) = range(27)
 
 
 def workspace(nodes: int) -> tuple[Array, Array, Array]:

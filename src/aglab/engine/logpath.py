@@ -90,11 +90,27 @@ def in_step(node: int, primary: int, st: Array) -> float:
 
 
 @kernel
-def send_bytes_s_max(primary: int, count: float, hw: Array, ct: Array) -> float:
-    """Log rate to each of ``count`` replicas that network and pipeline allow."""
-    if count < 1.0:
+def send_bytes_s_max(primary: int, wire: float, hw: Array, ct: Array) -> float:
+    """Log rate to each replica that network and pipeline allow, where ``wire`` streams share the network."""
+    if wire <= 0.0:
         return 1e18
-    return min(hw[primary, at.H_NET_BW] / count, ct[at.C_TRANSPORT_CAP])
+    return min(hw[primary, at.H_NET_BW] / wire, ct[at.C_TRANSPORT_CAP])
+
+
+@kernel
+def through_gate(rate: float, message: float, primary: int, hw: Array, ct: Array) -> float:
+    """``rate`` as far as flow control lets it: a gate of messages of this size is not acknowledged before a round trip."""
+    if ct[at.C_GATE] > 0.0 and hw[primary, at.H_RTT] > 0.0:
+        return min(rate, ct[at.C_GATE] * message / hw[primary, at.H_RTT])
+    return rate
+
+
+@kernel
+def packed(node: int, st: Array, ct: Array) -> float:
+    """1.0 when log goes compressed to the node."""
+    if st[node, at.S_SYNC] > 0.5:
+        return ct[at.C_PACK_SYNC]
+    return ct[at.C_PACK_ASYNC]
 
 
 @kernel
@@ -145,11 +161,12 @@ def commit(
     out[at.O_COMMIT_LOCAL] = start + latency
     remote = 0.0
     if env[at.E_NSYNC] > 0.5:
-        rate_max = send_bytes_s_max(primary, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_SEND])
+        rate_max = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
+        rate_max = through_gate(rate_max, size, primary, hw, ct)
         util = bytes_s / rate_max
         send = _NEVER
         if util < 1.0:
-            send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util)))
+            send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util))) + size * env[at.E_PACK_S]
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
                 there = log_write_latency(bytes_s, size, others, harden_idle(hw[node]), hw[node, at.H_LOG_BW])

@@ -13,6 +13,7 @@ from aglab.core.paths import bundle_path
 from aglab.core.units import KIB
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
+from aglab.engine.logfile import vlf_s
 from aglab.engine.pages import dirty_pages_now
 from aglab.engine.tick import log_used_now
 
@@ -26,15 +27,17 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
     primary = int(state.cl[at.K_PRIMARY])
     st = state.st[node]
     used = log_used_now(node, primary, state.st)
+    size = hw[node, at.H_LOG_FILE] + st[at.S_GROWN]
     end = st[at.S_LSN] if node == primary else st[at.S_REDONE]
     queue = max(0.0, st[at.S_LSN] - st[at.S_REDONE])
     since = max(0.0, end - st[at.S_RECOVER])
     values: dict[str, Any] = {
         "cpu_percent": 100.0 * min(1.0, st[at.S_CPU]),
         "transactions_per_s": state.cl[at.K_X] if node == primary else 0.0,
-        "percent_log_used": 100.0 * used / hw[node, at.H_LOG_FILE],
+        "percent_log_used": 100.0 * used / size,
         "log_used_kb": used / KIB,
-        "log_size_kb": hw[node, at.H_LOG_FILE] / KIB,
+        "log_size_kb": size / KIB,
+        "log_vlfs_grown": st[at.S_VLFS],
         "log_send_queue_kb": max(0.0, state.st[primary, at.S_LSN] - st[at.S_SENT]) / KIB,
         "log_send_rate_kb_s": st[at.S_SEND_RATE] / KIB,
         "recovery_queue_kb": queue / KIB,
@@ -43,7 +46,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "checkpoint_running": st[at.S_SWEEPING],
         "checkpoints": st[at.S_CHECKPOINTS],
         "log_since_checkpoint_kb": since / KIB,
-        "recovery_estimate_s": since / ct[at.C_RECOVERY_RATE],
+        "recovery_estimate_s": since / ct[at.C_RECOVERY_RATE] + st[at.S_VLFS] * vlf_s(),
         "failover_estimate_s": ct[at.C_DETECT] + queue / ct[at.C_REDO_CAP],
         "is_primary": float(node == primary),
         "connected": st[at.S_CONNECTED],

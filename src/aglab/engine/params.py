@@ -10,16 +10,8 @@ import numpy as np
 from aglab.core.units import KIB
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
+from aglab.engine.versions import fill_log_file, fill_transport, local_factor, processors
 from aglab.scenario import Scenario
-
-_REDO = {
-    "2014": "redo_bytes_s_2014",
-    "2016 RTM": "redo_bytes_s_2016",
-    "2016": "redo_bytes_s_2017",
-    "2017": "redo_bytes_s_2017",
-    "2019": "redo_bytes_s_2017",
-    "2022": "redo_bytes_s_2022",
-}
 
 
 @dataclass(frozen=True)
@@ -41,12 +33,12 @@ def machine_row(scenario: Scenario) -> Array:
     """``hw`` of one node."""
     profile = scenario.profile
     hw = np.zeros(at.HW_SIZE)
-    hw[at.H_CORES] = profile.cpu.cores
-    hw[at.H_THREADS] = profile.cpu.threads
+    hw[at.H_CORES], hw[at.H_THREADS] = processors(scenario)
+    hw[at.H_MACHINE] = profile.cpu.threads
     hw[at.H_SPEED] = profile.cpu.speed
     hw[at.H_HT_YIELD] = profile.cpu.ht_yield
     gains = profile.cpu.ht_yield - 1.0 > 1e-9
-    hw[at.H_SERVERS] = profile.cpu.threads if gains else profile.cpu.cores
+    hw[at.H_SERVERS] = hw[at.H_THREADS] if gains else hw[at.H_CORES]
     hw[at.H_CPU_POOLING] = math.sqrt(2.0 * (hw[at.H_SERVERS] + 1.0)) - 1.0
     hw[at.H_READ_S] = profile.data.read_s_per_page
     hw[at.H_WRITE_S] = profile.data.gathered_write_s(scenario.workload.pages_per_checkpoint_write)
@@ -90,7 +82,7 @@ def workload_row(scenario: Scenario) -> Array:
     share = 1.0 - job.read_only_share
     wl = np.zeros(at.WL_SIZE)
     wl[at.W_THINK] = job.think_us * 1e-6
-    wl[at.W_CPU] = job.cpu_us * 1e-6
+    wl[at.W_CPU] = job.cpu_us * 1e-6 * local_factor(scenario)
     wl[at.W_LOG] = job.log_bytes_per_tx * share
     wl[at.W_TOUCHES] = job.page_touches_per_tx * share
     wl[at.W_HOT] = job.hot_pages
@@ -104,7 +96,6 @@ def constants_row(scenario: Scenario) -> Array:
     """``ct``: constants and cluster-wide settings."""
     value = scenario.constant
     settings = scenario.settings
-    old = settings.sql_version == "2014"
     ct = np.zeros(at.CT_SIZE)
     ct[at.C_BACKOFF] = value(_backoff_name(scenario)) * 1e-3
     ct[at.C_RAMP] = value("checkpoint_ramp_s")
@@ -117,8 +108,6 @@ def constants_row(scenario: Scenario) -> Array:
     ct[at.C_RECEIVE_CPU] = value("receive_ns_per_byte") * 1e-9
     ct[at.C_REDO_CPU] = value("redo_ns_per_byte") * 1e-9
     ct[at.C_SYNC_OVERHEAD] = value("sync_overhead_us") * 1e-6
-    ct[at.C_TRANSPORT_CAP] = value("transport_bytes_s_2014" if old else "transport_bytes_s_2016")
-    ct[at.C_REDO_CAP] = value(_REDO[settings.sql_version])
     ct[at.C_RECOVERY_RATE] = value("redo_bytes_s_2016")
     ct[at.C_RECOVERY_INTERVAL] = settings.recovery_interval_min * 60 or value("recovery_interval_s")
     ct[at.C_NOISE_CV] = settings.noise_cv
@@ -127,4 +116,6 @@ def constants_row(scenario: Scenario) -> Array:
     ct[at.C_DETECT] = value("failover_detect_s")
     ct[at.C_PACE] = value("writer_pace_s")
     ct[at.C_BACKUP_EVERY] = settings.log_backup_every_s
+    fill_transport(scenario, ct)
+    fill_log_file(scenario, ct)
     return ct

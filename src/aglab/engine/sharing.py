@@ -22,7 +22,7 @@ from __future__ import annotations
 from aglab.engine import layout as at
 from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import send_bytes_s_max
+from aglab.engine.logpath import send_bytes_s_max, through_gate
 from aglab.engine.machine import cpu_capacity
 
 BUSY_MOST = 0.99
@@ -112,7 +112,7 @@ def ways_share(node: int, job: Array, rate: float, log_busy: float, hw: Array, c
     here = hw[node]
     made = log_busy * here[at.H_LOG_BW]
     sending = env[at.E_NSEND]
-    way = send_bytes_s_max(node, sending, hw, ct)
+    way = through_gate(send_bytes_s_max(node, env[at.E_WIRE], hw, ct), ct[at.C_LOG_BLOCK], node, hw, ct)
     most = SHARE_MOST if env[at.E_USERS] > 0.0 else 1.0
     if job[at.J_LOG] > 0.0:
         room = max(most * here[at.H_LOG_BW] - made, (1.0 - SHARE_MOST) * here[at.H_LOG_BW])

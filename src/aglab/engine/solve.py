@@ -10,7 +10,7 @@ from __future__ import annotations
 from aglab.engine import layout as at
 from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max
+from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max, through_gate
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
 
 _STEPS_MAX = 80
@@ -48,7 +48,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG])
         if env[at.E_NSYNC] > 0.5:
-            log_max = min(log_max, send_bytes_s_max(primary, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_SEND]))
+            way = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
+            block = max(ct[at.C_LOG_BLOCK], wl[at.W_LOG] / wl[at.W_WRITE_SHARE])
+            log_max = min(log_max, through_gate(way, block, primary, hw, ct))
         limit = min(limit, log_max / wl[at.W_LOG])
     return limit
 

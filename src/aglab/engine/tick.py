@@ -12,7 +12,8 @@ from aglab.engine import layout as at
 from aglab.engine.counting import count, log_used
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, send_bytes_s_max
+from aglab.engine.logfile import grow_log
+from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, packed, send_bytes_s_max, through_gate
 from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, redo_job_log, ship
@@ -127,16 +128,26 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
     """Fix what does not change during one tick: users, CPU demand (``mix`` times the average), who must be waited for."""
     sending = 0.0
     syncing = 0.0
+    small = 0.0  # replicas that log goes compressed to
     for node in range(hw.shape[0]):
         sync[node] = 0.0
         if node != p and st[node, at.S_CONNECTED] > 0.5:
             sending += 1.0
+            small += packed(node, st, ct)
             sync[node] = in_step(node, p, st)
             syncing += sync[node]
     env[at.E_USERS] = users
     env[at.E_CPU] = wl[at.W_CPU] * mix
     env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
     env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p]))
+    env[at.E_WIRE] = sending
+    env[at.E_PACK_S] = 0.0
+    if small > 0.0:
+        env[at.E_WIRE] = sending - small + small / ct[at.C_PACK_RATIO]
+        env[at.E_SEND_WORK] += wl[at.W_LOG] * ct[at.C_PACK_CPU]  # once: compressed blocks are kept for the other replicas
+        env[at.E_PACK_S] = ct[at.C_PACK_SYNC] * (ct[at.C_PACK_CPU] + ct[at.C_UNPACK_CPU]) / hw[p, at.H_SPEED]
+    if syncing < ct[at.C_REQUIRED] and wl[at.W_WRITE_SHARE] > 0.0:
+        env[at.E_USERS] = 0.0  # commits wait for secondaries that are not there, and sooner or later every user commits
     env[at.E_NSEND] = sending
     env[at.E_NSYNC] = syncing
     forget_shares(hw[p], env)
@@ -187,8 +198,16 @@ def tick_primary(
 ) -> float:
     """Solve the primary's closed network and book its tick; returns the log made (B/s)."""
     blocked = st[p, at.S_REDONE] < st[p, at.S_LSN]  # a new primary first redoes what it had hardened
-    full = log_used(p, p, st) >= hw[p, at.H_LOG_FILE]
-    users = 0.0 if blocked or full or users_wait(p, jb) else cl[at.K_USERS]
+    used = log_used(p, p, st)
+    full = used >= hw[p, at.H_LOG_FILE] + st[p, at.S_GROWN]
+    if full:
+        full = grow_log(p, used, hw[p, at.H_LOG_FILE], ct, st, tot)
+    if full:
+        tot[p, at.T_LOG_FULL] += dt * 1e3
+    stalled = st[p, at.S_STALL] >= dt
+    if stalled:
+        st[p, at.S_STALL] -= dt
+    users = 0.0 if blocked or full or stalled or users_wait(p, jb) else cl[at.K_USERS]
     mix = math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE])
     prepare(p, users, mix, hw, wl, ct, st, sync, env)
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
@@ -284,7 +303,8 @@ def tick_secondary(
         log_write_latency(min(received, 0.99 * here[at.H_LOG_BW]), size, 1.0, here[at.H_LOG_LAT], here[at.H_LOG_BW]),
         tot,
     )
-    work = ct[at.C_BASE_CPU] + received * ct[at.C_RECEIVE_CPU] + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
+    receiving = ct[at.C_RECEIVE_CPU] + packed(node, st, ct) * ct[at.C_UNPACK_CPU]
+    work = ct[at.C_BASE_CPU] + received * receiving + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
     util = min(1.0, cpu_utilisation(work, here))
     jb[node, 0, at.J_LOAD] = util
     if env[at.E_JOB_WORK] > 0.0:
@@ -316,8 +336,12 @@ def tick(
     tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
     job_log = env[at.E_JOB_LOG_RATE] * dt
     back_up_log(dt, st, cl, ct)
-    rate_max = send_bytes_s_max(p, env[at.E_NSEND], hw, ct) * (1.0 - env[at.E_JOB_NET])
     flushes = out[at.O_LOG_FLUSHES]
+    message = ct[at.C_LOG_BLOCK]
+    if flushes > 0.0 and cl[at.K_X] > 0.0:
+        message = cl[at.K_X] * wl[at.W_LOG] / flushes
+    rate_max = send_bytes_s_max(p, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_NET])
+    rate_max = through_gate(rate_max, message, p, hw, ct)
     for node in range(hw.shape[0]):
         if node != p:
             tick_secondary(node, p, dt, rate_max, flushes, job_log, hw, wl, ct, st, seg, tot, jb, env, out)

@@ -6,6 +6,7 @@ spindles: :mod:`aglab.hardware.array_volume`. Sources: the tag of each value in 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from aglab.core.errors import UsageError
@@ -14,6 +15,7 @@ from aglab.core.units import MIB, PAGE_BYTES
 
 _SHEET_BYTES = 4096  # data sheets state random rates with requests of this size
 _ROUNDED = 1.1  # as data sheets round
+SEGMENT_BYTES = 1460  # of a TCP segment on Ethernet without jumbo frames
 RAID_LEVELS = ("0", "1", "10", "5", "50", "6")
 _RAID_RULE = {  # level -> (fewest devices, multiple of, remedy)
     "0": (1, 1, "use at least 1"),
@@ -196,6 +198,7 @@ class Network:
 
     bandwidth_gbit_s: float = number("Gbit/s", 0.001, 10000, "link between replicas, teamed ports together")
     rtt_us: float = number("us", 0, 1e7, "round trip between replicas")
+    loss: float = number("", 0, 0.2, "share of packets that are lost", default=0.0)
 
     def __post_init__(self) -> None:
         check(self, "network")
@@ -204,3 +207,14 @@ class Network:
     def bytes_s(self) -> float:
         """Bandwidth (B/s)."""
         return self.bandwidth_gbit_s * 1e9 / 8
+
+    @property
+    def connection_bytes_s(self) -> float:
+        """Most that one TCP connection carries (B/s): the bandwidth, or what loss leaves of it.
+
+        Congestion avoidance after Mathis, Semke, Mahdavi and Ott 1997: segment / round trip * sqrt(3/2) / sqrt(loss). Left out:
+        recovery by other algorithms (CUBIC, BBR), which lose less.
+        """
+        if self.loss <= 0.0 or self.rtt_us <= 0.0:
+            return self.bytes_s
+        return min(self.bytes_s, SEGMENT_BYTES / (self.rtt_us * 1e-6) * math.sqrt(1.5 / self.loss))

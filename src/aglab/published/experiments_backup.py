@@ -49,9 +49,9 @@ def rate(sockets: int, case: str, loaded: bool, overrides: Mapping[str, float] |
 
 
 def load_of(profile: Profile, before_s: float, busy: float = LOAD_CPU) -> Scenario:
-    """A load that runs at ``before_s`` requests/s and takes a share ``busy`` of the processors (80 %): the transaction mix, each demand times what the CPU says.
+    """A load that runs at ``before_s`` requests/s and takes a share ``busy`` of the processors.
 
-    What is left of a request's time (client, locks) is think time.
+    The transaction mix, each demand times what the CPU says. What is left of a request's time (client, locks) is think time.
     """
     cpu = profile.cpu
     base = Scenario.default(profile, 1)

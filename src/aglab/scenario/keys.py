@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aglab.core.errors import field_error, unknown_name
-from aglab.core.quantity import Constant, check_number, constants
+from aglab.core.quantity import Constant, all_constants, check_number
 from aglab.hardware import Profile
 from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
 from aglab.workload import Workload
@@ -30,6 +30,15 @@ ALIASES: dict[str, str] = {
     "tail_of_log_us": "settings.tail_of_log_us",
     "delayed_durability": "settings.delayed_durability",
     "recovery_model": "settings.recovery_model",
+    "log_stream_compression": "settings.log_stream_compression",
+    "required_synchronized_secondaries": "settings.required_synchronized_secondaries",
+    "redo_databases": "settings.redo_databases",
+    "log_growth_mb": "settings.log_growth_mb",
+    "log_max_gb": "settings.log_max_gb",
+    "affinity_cores": "settings.affinity_cores",
+    "cpu_cap": "settings.cpu_cap",
+    "memory_placement": "settings.memory_placement",
+    "loss": "hardware.network.loss",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",
     "sample_s": "settings.sample_s",
@@ -202,7 +211,7 @@ def _with_part(scenario: Scenario, part: str, changed: Any) -> Scenario:
 
 
 def _set_constant(scenario: Scenario, name: str, value: Any) -> Scenario:
-    known = constants()
+    known = all_constants()
     if name not in known:
         raise unknown_name("constant", name, tuple(known))
     entry = known[name]
@@ -268,7 +277,7 @@ def key_rows() -> list[dict[str, Any]]:
             "meaning": c.meaning,
             "default": c.value,
         }
-        for c in constants().values()
+        for c in all_constants().values()
     ]
     for row in list(rows):
         rows += [{**row, "key": alias, "aliases": [], "meaning": f"short for {row['key']}"} for alias in row["aliases"]]

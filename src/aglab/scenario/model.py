@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
-from aglab.core.quantity import Constant, check, choice, constants, number
+from aglab.core.quantity import Constant, all_constants, check, choice, constants, number
 from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.hardware import Profile
 from aglab.hardware.profile import SQL_VERSIONS
@@ -56,6 +56,39 @@ class Settings:
         ("DISABLED", "FORCED"), "DELAYED_DURABILITY: FORCED answers a commit before its log is hardened", default="DISABLED"
     )
     recovery_model: str = choice(("FULL", "SIMPLE"), "recovery model of the database", default="FULL")
+    log_stream_compression: str = choice(
+        ("off", "default", "on"),
+        "compression of the log stream: default is the version's (2014: all replicas; later: asynchronous ones), on and off as "
+        "by trace flags 9592 and 1462",
+        default="off",
+    )
+    required_synchronized_secondaries: int = number(
+        "replicas",
+        0,
+        8,
+        "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT: with fewer in step, commits wait",
+        default=0,
+        integer=True,
+    )
+    redo_databases: int = number(
+        "databases",
+        1,
+        1000,
+        "databases of availability groups on each instance: they share redo threads",
+        default=1,
+        integer=True,
+    )
+    log_growth_mb: float = number("MB", 0, 1e6, "growth increment of a full log file; 0: it does not grow", default=0.0)
+    log_max_gb: float = number("GB", 0, 1e6, "size up to which the log file grows; 0: as far as its volume goes", default=0.0)
+    affinity_cores: float = number(
+        "cores", 0, 4096, "cores that the instance may use (affinity, or pools bound to some NUMA nodes); 0 for all", default=0.0
+    )
+    cpu_cap: float = number("", 0.01, 1, "CAP_CPU_PERCENT of the load's pool as a share of the processors", default=1.0)
+    memory_placement: str = choice(
+        ("spread", "local"),
+        "spread: pages lie on all NUMA nodes; local: one pool for each node and its users keep to its memory",
+        default="spread",
+    )
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
     sample_s: float = number("s", 0.001, 3600, "interval of the counters in a Run", default=1.0)
@@ -69,6 +102,17 @@ class Settings:
             raise UsageError(
                 f"sample_s={self.sample_s:g} must be a whole multiple of tick_s={self.tick_s:g} (settings)",
                 "for example tick_s=0.1 with sample_s=1",
+            )
+
+        if 0 < self.log_max_gb < self.log_file_gb:
+            raise UsageError(
+                f"log_max_gb={self.log_max_gb:g} must be >= log_file_gb={self.log_file_gb:g} (settings)", "or 0 for no limit"
+            )
+        if self.required_synchronized_secondaries and self.sql_version in ("2014", "2016 RTM", "2016"):
+            raise UsageError(
+                f"required_synchronized_secondaries={self.required_synchronized_secondaries} needs version 2017 or later, "
+                f"not {self.sql_version} (settings)",
+                "set version to 2017",
             )
 
     @property
@@ -114,6 +158,19 @@ class Scenario:
             raise UsageError(
                 f"recovery_model={self.settings.recovery_model!r} must be FULL with {len(self.replicas)} replicas (settings)",
                 "an availability group needs the full recovery model",
+            )
+        required = self.settings.required_synchronized_secondaries
+        if required >= len(self.replicas) > 0 and required:
+            raise UsageError(
+                f"required_synchronized_secondaries={required} must be <= {len(self.replicas) - 1}, the secondaries there are "
+                "(availability group)",
+                "add replicas first",
+            )
+        if self.settings.affinity_cores > self.profile.cpu.cores:
+            raise UsageError(
+                f"affinity_cores={self.settings.affinity_cores:g} must be <= {self.profile.cpu.cores}, the cores of "
+                f"{self.profile.name} (settings)",
+                "0 for all cores",
             )
         need_gb = self.workload.data_pages * 8192 / 1e9
         if need_gb > self.profile.data.usable_gb:
@@ -162,7 +219,7 @@ class Scenario:
         """The value of a constant in this scenario."""
         if name in self.overrides:
             return self.overrides[name]
-        known = constants()
+        known = all_constants()
         if name not in known:
             raise unknown_name("constant", name, tuple(known))
         return known[name].value
