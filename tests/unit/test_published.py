@@ -24,7 +24,6 @@ from aglab.published.rows import ROLE_FILES, ROLES, comparison_row, figures, fit
 from aglab.record import Run
 from aglab.scenario import Scenario
 
-PENDING = ("dl560-t14-", "dl560-ix-speedup", "dl560-ix-gain")  # roles of these come with their mechanism
 SHAPE = {"id", "paper", "condition", "counter", "stat", "role", "published", "twin", "unit", "error_pct", "reason"}
 
 
@@ -275,7 +274,7 @@ def test_every_measured_row_is_scored_or_no_behaviour():
     frame = figures()
     core = frame[frame["kind"].isin(["measured", "derived"])]
     silent = set(core.index[core["role"] == ""]) - set(not_behaviour().index)
-    assert {row_id for row_id in silent if not row_id.startswith(PENDING)} == set()
+    assert silent == set()
     assert not set(not_behaviour().index) & set(roles().index)
 
 
