@@ -58,7 +58,7 @@ _OPERATORS: dict[type, str] = {
     ast.USub: "-",
     ast.Not: "!",
 }
-_MATH = {"exp": "exp", "pow": "pow", "sqrt": "sqrt", "log": "log", "isnan": "isnan", "fabs": "fabs"}
+_MATH = {"exp": "exp", "floor": "floor", "pow": "pow", "sqrt": "sqrt", "log": "log", "isnan": "isnan", "fabs": "fabs"}
 
 
 class _Function:

@@ -40,8 +40,12 @@ SEGMENTS = 64
     H_LOG_TAIL,  # time to copy a log record to persistent memory, s; 0 = none
     H_LAZY,  # 1 = commits are answered before their log is hardened (delayed durability)
     H_MACHINE,  # logical processors of the machine, whichever of them the instance may use
+    H_OTHER_WORK,  # processor work of other databases of the instance, reference core-seconds/s
+    H_OTHER_DATA,  # shares of the data volume, the log volume and the network that they take
+    H_OTHER_LOG,
+    H_OTHER_NET,
     HW_SIZE,
-) = range(23)
+) = range(27)
 
 # --- wl: one average transaction
 (

@@ -94,7 +94,7 @@ def send_bytes_s_max(primary: int, wire: float, hw: Array, ct: Array) -> float:
     """Log rate to each replica that network and pipeline allow, where ``wire`` streams share the network."""
     if wire <= 0.0:
         return 1e18
-    return min(hw[primary, at.H_NET_BW] / wire, ct[at.C_TRANSPORT_CAP])
+    return min(hw[primary, at.H_NET_BW] * (1.0 - hw[primary, at.H_OTHER_NET]) / wire, ct[at.C_TRANSPORT_CAP])
 
 
 @kernel

@@ -120,7 +120,7 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst. A backup's share of the volume leaves
     less of it, and every read waits behind the backup's transfers.
     """
-    util = reads_s * env[at.E_READ_S]
+    util = reads_s * env[at.E_READ_S] + hw[at.H_OTHER_DATA]
     room = env[at.E_UTIL_STAR] - util
     floor = ct[at.C_WRITE_FLOOR]
     if room < floor:

@@ -99,7 +99,7 @@ def forget_shares(here: Array, env: Array) -> None:
     env[at.E_READ_S] = here[at.H_READ_S]
     env[at.E_WRITE_S] = here[at.H_WRITE_S]
     env[at.E_LOG_LAT] = here[at.H_LOG_LAT]
-    env[at.E_LOG_BW] = here[at.H_LOG_BW]
+    env[at.E_LOG_BW] = here[at.H_LOG_BW] * (1.0 - here[at.H_OTHER_LOG])
 
 
 @kernel

@@ -44,9 +44,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
     if here[at.H_READS_PER_TX] * here[at.H_READ_S] > 1e-15:
-        limit = min(limit, 1.0 / (here[at.H_READS_PER_TX] * env[at.E_READ_S]))
+        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (here[at.H_READS_PER_TX] * env[at.E_READ_S]))
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
-        log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG])
+        log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG]) * (1.0 - here[at.H_OTHER_LOG])
         if env[at.E_NSYNC] > 0.5:
             way = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
             block = max(ct[at.C_LOG_BLOCK], wl[at.W_LOG] / wl[at.W_WRITE_SHARE])

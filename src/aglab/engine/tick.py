@@ -139,7 +139,7 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
     env[at.E_USERS] = users
     env[at.E_CPU] = wl[at.W_CPU] * mix
     env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
-    env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p]))
+    env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p])) + hw[p, at.H_OTHER_WORK]
     env[at.E_WIRE] = sending
     env[at.E_PACK_S] = 0.0
     if small > 0.0:
@@ -304,7 +304,8 @@ def tick_secondary(
         tot,
     )
     receiving = ct[at.C_RECEIVE_CPU] + packed(node, st, ct) * ct[at.C_UNPACK_CPU]
-    work = ct[at.C_BASE_CPU] + received * receiving + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
+    base = ct[at.C_BASE_CPU] + here[at.H_OTHER_WORK]
+    work = base + received * receiving + done / dt * ct[at.C_REDO_CPU] + rate * ct[at.C_WRITE_CPU]
     util = min(1.0, cpu_utilisation(work, here))
     jb[node, 0, at.J_LOAD] = util
     if env[at.E_JOB_WORK] > 0.0:
