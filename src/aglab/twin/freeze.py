@@ -122,6 +122,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
         "hybrid_buffer_pool": list(node.hybrid_buffer_pool),
+        "soft_numa": list(node.soft_numa),
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "restoring": node.restoring,
@@ -168,6 +169,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
                 database.scoped_configurations.update(kept["scoped"])
     configured, enabled = content.get("hybrid_buffer_pool", (False, False))
     node.hybrid_buffer_pool = (bool(configured), bool(enabled))
+    configured, enabled = content.get("soft_numa", (False, False))
+    node.soft_numa = (bool(configured), bool(enabled))
     node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
     node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
     node.user_log_bytes = float(content["user_log_bytes"])

@@ -89,6 +89,7 @@ class Node(Requests):
         self.backups: list[BackupSet] = []
         self.restoring: dict[str, dict[str, Any]] = {}  # databases WITH NORECOVERY: how far they are restored
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
+        self.soft_numa = (False, False)  # the same
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
         self.deadlock_reports: list[tuple[dt.datetime, str]] = []  # newest last: when, and the graph as XML
@@ -135,6 +136,7 @@ class Node(Requests):
         self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
         self.instance.trace_flags = settings.trace_flags(self.startup_options)
         self.hybrid_buffer_pool = (self.hybrid_buffer_pool[0],) * 2
+        self.soft_numa = (self.soft_numa[0],) * 2
         self.errorlog.cycle(self)
         self.governor.restarted(self.started_s)
         self.traces.restarted(self.started_s)

@@ -118,8 +118,12 @@ def access_changed(node: Node, database: Database) -> None:
 
 
 def server_configuration(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED HYBRID_BUFFER_POOL = ON | OFF: in force from the next start."""
+    """ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED HYBRID_BUFFER_POOL = ON | OFF, or SOFTNUMA: from the next start."""
     words = [str(token.value).upper() for token in command.options.get("TOKENS", ())]
+    if words[:2] == ["SET", "SOFTNUMA"] and words[2:] in (["ON"], ["OFF"]):
+        node.soft_numa = (words[2] == "ON", node.soft_numa[1])
+        node.cluster.dirty = True
+        return
     if words[:4] != _HYBRID or len(words) != 5 or words[4] not in ("ON", "OFF"):
         raise not_implemented("ALTER SERVER CONFIGURATION " + " ".join(words[:3]))
     node.hybrid_buffer_pool = (words[4] == "ON", node.hybrid_buffer_pool[1])
