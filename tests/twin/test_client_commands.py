@@ -360,6 +360,8 @@ def test_workload_login(own):
     for _ in range(2):
         own.sql(LOGIN.format("DB01User", PASSWORD))
         own.sql("ALTER LOGIN DB01User ENABLE")
+        own.sql("ALTER SERVER ROLE sysadmin ADD MEMBER DB01User")
+    assert own.value("SELECT IS_SRVROLEMEMBER(N'sysadmin', N'DB01User') AS m") == 1
     with contextlib.closing(own.connect(user="DB01User", password=PASSWORD)) as connection:
         assert run(connection, "SELECT SUSER_NAME() AS n")[-1] == [{"n": "DB01User"}]
 
@@ -368,6 +370,7 @@ def governor(own, digit="0"):
     """Pools and groups for two databases; ``digit`` is what stands between DB and the number."""
     for number in (1, 2):
         own.sql(LOGIN.format(f"DB{digit}{number}User", PASSWORD))
+        own.sql(f"ALTER SERVER ROLE sysadmin ADD MEMBER DB{digit}{number}User")
         own.sql(POOL.format(f"pDB{digit}{number}Queries", POOL_OPTIONS))
         own.sql("ALTER RESOURCE GOVERNOR RECONFIGURE;")
         own.sql(GROUP.format(f"gDB{digit}{number}QueryStream", f"pDB{digit}{number}Queries", GROUP_OPTIONS))

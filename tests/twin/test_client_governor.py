@@ -5,10 +5,8 @@ import contextlib
 import pytest
 from twin_client import fails, run
 
-GROUP = (
-    "SELECT g.name FROM sys.dm_exec_sessions AS s JOIN sys.dm_resource_governor_workload_groups AS g ON g.group_id = s.group_id"
-)
-WHOSE = f"{GROUP} WHERE s.session_id = @@SPID"
+WHOSE = """SELECT g.name FROM sys.dm_exec_sessions AS s JOIN sys.dm_resource_governor_workload_groups AS g
+ON g.group_id = s.group_id WHERE s.session_id = {}"""
 CLASSIFIER = """CREATE FUNCTION dbo.classifier() RETURNS sysname WITH SCHEMABINDING AS
 BEGIN
     DECLARE @group sysname;
@@ -33,7 +31,12 @@ def set_up(own):
 def group_of(own, user):
     """The workload group of a new session."""
     with contextlib.closing(own.connect(user=user, password=PASSWORD)) as connection:
-        return run(connection, WHOSE)[-1][0]["name"]
+        return group_now(own, connection)
+
+
+def group_now(own, connection):
+    """The workload group of an open session, as an administrator sees it."""
+    return own.value(WHOSE.format(run(connection, "SELECT @@SPID AS spid")[-1][0]["spid"]))
 
 
 def test_sessions_are_classified_when_they_log_in(own):
@@ -44,7 +47,7 @@ def test_sessions_are_classified_when_they_log_in(own):
     assert group_of(own, "lost") == "default"  # a group that does not exist
     with contextlib.closing(own.connect(user="DB01User", password=PASSWORD)) as early:
         own.sql("ALTER RESOURCE GOVERNOR DISABLE")
-        assert run(early, WHOSE)[-1][0]["name"] == "gDB01QueryStream"
+        assert group_now(own, early) == "gDB01QueryStream"
         assert group_of(own, "DB01User") == "default"
     assert own.value("SELECT is_enabled FROM sys.resource_governor_configuration") is False
 
