@@ -32,6 +32,7 @@ class GroupBase:
         self.replicas: dict[str, ReplicaSpec] = {one.name: one for one in spec.replicas}
         self.ledgers: dict[str, Ledger] = {}
         self.timing = timing or Timing()
+        self.incarnation = 1  # how often a group of this name has been created: each has identifiers of its own
         self.witness = witness
         self.witness_version = (0, 0)  # of the newest configuration record written with the witness's vote
         self.managed = managed  # EXTERNAL: a cluster manager (Pacemaker) watches and fails over
@@ -59,17 +60,21 @@ class GroupBase:
         return self.spec.name
 
     @property
+    def _key(self) -> str:
+        return self.name if self.incarnation == 1 else f"{self.name}#{self.incarnation}"
+
+    @property
     def id(self) -> uuid.UUID:
         """group_id."""
-        return identifier("group", self.name)
+        return identifier("group", self._key)
 
     def replica_id(self, node: str) -> uuid.UUID:
         """replica_id."""
-        return identifier("group", self.name, "replica", node)
+        return identifier("group", self._key, "replica", node)
 
     def database_id(self, database: str) -> uuid.UUID:
         """group_database_id."""
-        return identifier("group", self.name, "database", database)
+        return identifier("group", self._key, "database", database)
 
     def spec_of(self, node: str) -> ReplicaSpec | None:
         """A replica's options, also where it was removed and does not know yet."""

@@ -23,7 +23,7 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "Database '{0}' cannot be opened because it is offline.",
     ),
     945: (
-        16,
+        14,
         2,
         "Database '{0}' cannot be opened due to inaccessible files or insufficient memory or disk space. See the SQL "
         "Server errorlog for details.",

@@ -39,6 +39,7 @@ def to_dict(group: Group) -> dict[str, Any]:
         "timing": asdict(group.timing),
         "witness": group.witness,
         "managed": group.managed,
+        "incarnation": group.incarnation,
         "nodes": [_node(one) for one in group.nodes.values()],
         "ledgers": {name: asdict(ledger) for name, ledger in group.ledgers.items()},
         "pending": [asdict(one) for one in group.pending],
@@ -70,6 +71,7 @@ def from_dict(content: dict[str, Any]) -> Group:
     group.witness_version = tuple(content["witness_version"])
     group.newest = tuple(content["newest"])
     group.faults = {name: (fault[0], fault[1]) for name, fault in content["faults"].items()}
+    group.incarnation = content.get("incarnation", 1)
     for name in ("epochs", "dropped", "regroup_at_s", "routing_turn", "now_s"):
         setattr(group, name, content[name])
     return group

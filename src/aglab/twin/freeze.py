@@ -81,6 +81,7 @@ def small_of(cluster: Cluster) -> dict[str, Any]:
         "plant": _plant_of(cluster.plant),
         "groups": [group.to_dict() for group in cluster.groups],
         "seeding": cluster.groups.seeding.to_list(),
+        "created": cluster.groups.created,
         "cuts": sorted(sorted(pair) for pair in cluster.groups.cuts),
         "files": cluster.files.kept,
         "nodes": {name: _node_of(node) for name, node in cluster.nodes.items()},
@@ -102,6 +103,7 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
         group.rows.gaps = {(node, database): fork for node, database, fork in kept.get("gaps", ())}
         group.rows.regrow()
     cluster.groups.seeding.put(content["seeding"])
+    cluster.groups.created = dict(content.get("created", {}))
     cluster.groups.cuts = {frozenset(pair) for pair in content["cuts"]}
     for node in cluster.nodes.values():
         node.note_membership()

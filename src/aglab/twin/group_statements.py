@@ -17,6 +17,7 @@ from aglab.ag.effects import Refused
 from aglab.tsql import Command, Session, TsqlError
 from aglab.tsql.messages import error, not_implemented
 from aglab.twin import group_clauses
+from aglab.twin.backups.record import last_of
 from aglab.twin.clauses import Clauses
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
@@ -324,10 +325,21 @@ def _join_database(node: Node, name: str, group_name: str, session: Session) -> 
     known = group.holds(name) or name
     if database.options["state"] != RESTORING and group.role(node.name) != "PRIMARY":
         _raise([ag.refuse(1408, name)])
+    restored = node.restoring.get(name.lower())
+    if restored is not None:
+        _follows_the_chain(node, group, database.name, float(restored["lsn"]))
     group.tell(events.JoinDatabase(node.name, known), caller=session)
     group.rows.rewound(node.name, known)  # its rows are those of the primary, as far as it has redone
     group.rows.settle()
     node.note_membership()
+
+
+def _follows_the_chain(node: Node, group: Availability, name: str, restored_lsn: float) -> None:
+    """Every log backup that was taken has to be restored before a copy joins. Error 1478."""
+    primary = node.cluster.nodes[group.primary]
+    newest = last_of(primary, name, "L")
+    if newest is not None and newest.last_lsn > restored_lsn:
+        raise refusal(1478, name)
 
 
 COMMANDS = {

@@ -28,6 +28,7 @@ class Groups:
         self.cluster = cluster
         self.all: list[Availability] = []
         self.seeding = Seeding(cluster)
+        self.created: dict[str, int] = {}  # how often a group of this name has been created
         self.cuts: set[frozenset[str]] = set()  # links that are cut, also for groups still to be made
         self._matching = False
         cluster.plant.due_s = self.due_s
@@ -76,6 +77,9 @@ class Groups:
     def add(self, rules: ag.Group) -> Availability:
         """Another group, with what is so now: nodes that are down, links that are cut, endpoints that do not fit."""
         cluster = self.cluster
+        name = rules.name.lower()
+        self.created[name] = max([self.created.get(name, 0), *(one.rules.incarnation for one in self.named(name))]) + 1
+        rules.incarnation = self.created[name]
         made = Availability(cluster, rules, max((one.serial for one in self.all), default=0) + 1)
         self.all.append(made)
         down = [name for name, node in cluster.nodes.items() if not node.accepting]
@@ -95,6 +99,8 @@ class Groups:
         """Forget groups that no node hosts any more."""
         for group in self:
             if not any(one.member for one in group.rules.nodes.values()):
+                name = group.name.lower()
+                self.created[name] = max(self.created.get(name, 0), group.rules.incarnation)
                 self.all.remove(group)
                 self.cluster.addresses.close(group)
 

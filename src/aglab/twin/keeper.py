@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from aglab.core.errors import AglabError, MissingError, UsageError, unknown_name
-from aglab.twin import freeze
+from aglab.twin import freeze, keeping
 from aglab.twin.security import write_private
 from aglab.twin.statedir import STATE_FILE, StateDir
 
@@ -85,6 +85,9 @@ class Keeper:
                 if len(body) < size or zlib.crc32(body) != int.from_bytes(data[place + 4 : place + 8], "little"):
                     return  # torn by a crash: its client was never answered
                 names, record = freeze.load(body)
+                place += 8 + size
+                if keeping.replay(self.cluster, names, record):
+                    continue
                 group = self.cluster.groups.of(record.database)
                 for name in names:
                     if "@" in name:  # it waits until the replica has redone its log
@@ -96,7 +99,6 @@ class Keeper:
                     database = self.cluster.nodes[name].instance.database(record.database)
                     if database is not None:
                         database.apply(record)
-                place += 8 + size
 
     def close(self) -> None:
         """Save everything, at an orderly end."""

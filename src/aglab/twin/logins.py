@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import Command, Session
 from aglab.tsql.messages import not_implemented
 from aglab.twin.clauses import Clauses
+from aglab.twin.keeping import keep_principals
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import check_policy, clauses_of
 
@@ -170,6 +171,7 @@ def drop_user(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 def _kept(node: Node) -> Iterator[Any]:
     node.cluster.dirty_rows = True  # logins and users lie with the rows
+    keep_principals(node)
     node.cluster.groups.trust_changed()
     yield from ()
 

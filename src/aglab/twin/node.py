@@ -30,6 +30,8 @@ from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
 from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
+from aglab.twin.keeping import keep_database
+from aglab.twin.lazy_commits import LazyCommits
 from aglab.twin.page_writes import PageWrites
 from aglab.twin.requests import Requests
 from aglab.twin.traces.raising import STATEMENTS, Cost, statement
@@ -97,6 +99,7 @@ class Node(Requests):
         self.database_totals: dict[str, dict[str, float]] = {}  # work of user sessions, by database
         self.page_writes = PageWrites()
         self._moment = (0, EPOCH)  # the last answer of now()
+        self.lazy = LazyCommits(self)
         self.lay_out_files()
         self._wire_locks()
 
@@ -202,6 +205,7 @@ class Node(Requests):
             "This is an informational message only. No user action is required.",
         )
         self._hang_up(caller)
+        self.lazy.flush()
         self.deadlocks_before_restart = 0
         self.instance.locks.deadlocks = []
         self.deadlock_reports = []
@@ -226,6 +230,7 @@ class Node(Requests):
             self.errorlog.write(self, "SQL Server is terminating because of a system shutdown.")
         self.accepting, self.ended = False, True
         self._hang_up(caller)
+        self.lazy.flush() if clean else self.lazy.lose()
         self.cluster.groups.act(events.Crash(self.name), caller=caller)
         self.cluster.dirty = True
 
@@ -373,9 +378,11 @@ class Node(Requests):
         if change.scope == "drop_database":
             self._leave_before_drop(change.database)
         try:
-            return settings.changed(self, change, session)
+            settings.changed(self, change, session)
         except AglabError as error:
             raise TsqlError(50010, 16, 1, str(error)) from error
+        if change.scope in ("create_database", "drop_database"):
+            keep_database(self, change.database)
 
     def _leave_before_drop(self, database: str) -> None:
         group = self.cluster.groups.hosting(self.name, database)
@@ -393,7 +400,7 @@ class Node(Requests):
         if group is not None and self._serves_copy(group, record.database):
             waits = group.commit(self.name, record)
         else:
-            self.cluster.journal([self.name], record)
+            self.lazy.commit(record)
         self.note_log(record.database, record.log_bytes, 0 if record.memory_only else 1)
         self.page_writes.committed(self, record)
         return waits

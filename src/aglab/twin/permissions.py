@@ -14,6 +14,7 @@ from aglab.tsql import Command, Session, permissions
 from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.store.database import Database
 from aglab.twin.clauses import Clauses
+from aglab.twin.keeping import keep_principals
 from aglab.twin.logins import FIRST_USER_ID
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
@@ -113,6 +114,7 @@ def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
     else:
         _in_database(node, session, names, securable, principals, state)
     node.cluster.dirty_rows = True
+    keep_principals(node)
     yield from ()
 
 
@@ -228,6 +230,7 @@ def alter_server_role(node: Node, command: Command, session: Session) -> Iterato
         if client.session.login.lower() == member.lower():
             client.session.is_sysadmin = permissions.is_sysadmin(node.instance, member)
     node.cluster.dirty_rows = True
+    keep_principals(node)
     yield from ()
 
 
@@ -253,6 +256,7 @@ def create_role(node: Node, command: Command, session: Session) -> Iterator[Any]
     number = next(n for n in range(FIRST_USER_ID, FIRST_USER_ID + len(used) + 1) if n not in used)
     database.principals[name.lower()] = {"name": name, "principal_id": number, "type": "R", "type_desc": "DATABASE_ROLE"}
     node.cluster.dirty_rows = True
+    keep_principals(node)
     yield from ()
 
 
@@ -273,6 +277,7 @@ def drop_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
         raise refusal(15144)
     del database.principals[name.lower()]
     node.cluster.dirty_rows = True
+    keep_principals(node)
     yield from ()
 
 
@@ -297,6 +302,7 @@ def alter_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
         raise refusal(15151, "add" if verb == "ADD" else "drop", "principal", member)
     _member(found, known or str(made and made["name"]), verb)
     node.cluster.dirty_rows = True
+    keep_principals(node)
     yield from ()
 
 

@@ -23,6 +23,13 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "database or primary database. Then restore this backup either on the mirror database to enable database mirroring or on "
         "every secondary database to enable you to join it to the availability group.",
     ),
+    1478: (
+        16,
+        211,
+        'The mirror database, "{0}", has insufficient transaction log data to preserve the log backup chain of the principal '
+        "database. This may happen if a log backup from the principal database has not been taken or has not been restored on "
+        "the mirror database.",
+    ),
     4613: (16, 1, "Grantor does not have GRANT permission."),
     4621: (16, 10, "Permissions at the server scope can only be granted when the current database is master."),
     4624: (16, 1, "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself."),

@@ -189,6 +189,7 @@ class Twin:
             node.accepting = False
             for client in list(node.clients.values()):
                 node.drop(client)
+            node.lazy.flush()
 
     def __enter__(self) -> Twin:
         return self

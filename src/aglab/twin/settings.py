@@ -172,6 +172,7 @@ def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]
     database = command.target or session.database
     if database.lower() == node.database_name.lower():
         node.cluster.plant.change(node.name, checkpoint=True)
+    node.lazy.flush(database)
     node.page_writes.checkpoint(node, database)
     yield from ()
 
@@ -190,6 +191,12 @@ def _clear_waits(node: Node, command: Command, session: Session) -> Iterator[Any
     """DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)."""
     node.waits.clear()
     node.waits_cleared = {key: value for key, value in node.totals().items() if key.startswith("wait_")}
+    yield from ()
+
+
+def _flush_log(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """sp_flush_log: what delayed durability holds back in the session's database goes to disk."""
+    node.lazy.flush(command.target)
     yield from ()
 
 
@@ -219,4 +226,5 @@ _COMMANDS = {
     "RESTORE VERIFYONLY": headers,
     "DBCC SQLPERF CLEAR": _clear_waits,
     "SHUTDOWN": _shutdown,
+    "SP_FLUSH_LOG": _flush_log,
 }

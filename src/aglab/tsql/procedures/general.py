@@ -6,6 +6,7 @@ from typing import Any
 
 from aglab.core.sqltypes import nvarchar, varchar
 from aglab.tsql.functions.metadata import find_object, split_name
+from aglab.tsql.host import Command
 from aglab.tsql.messages import error
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
@@ -24,6 +25,13 @@ def sp_helptext(executor: Any, arguments: Any) -> Any:
         raise error(15197, name)
     rows = [(line + "\r\n",) for line in found[1].text.splitlines()]
     yield from executor.send([OutColumn("Text", nvarchar(255))], rows)
+    return 0
+
+
+@procedure("sp_flush_log")
+def sp_flush_log(executor: Any, arguments: Any) -> Any:
+    """Delayed durable transactions of this database become durable."""
+    yield from executor._node(Command("SP_FLUSH_LOG", executor.session.database), 0)
     return 0
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import Role
+from aglab.ag import Role, events
 from aglab.engine.backup import job_constant
 from aglab.tsql import Command, Message, Session, TsqlError, error, info
 from aglab.twin import freeze_rows
@@ -51,6 +51,7 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     base = last_of(node, database.name, "D") if kind == "I" else None
     if kind == "I" and base is None:
         raise error(3035, database.name)
+    node.lazy.flush(database.name)
     library = Library.of(node.cluster)
     old = _media(library, ask)
     main = database.name == node.database_name
@@ -68,7 +69,7 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     node.cluster.dirty = True
     if kind == "L":
         if not copy_only:
-            _log_is_backed_up(node, main)
+            _log_is_backed_up(node, main, database.name)
         if made.norecovery:
             database.options["state"] = 1
             node.restoring[database.name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
@@ -155,8 +156,12 @@ def _write(library: Library, ask: Ask, made: BackupSet, content: bytes, old: lis
 
 
 # -- afterwards ------------------------------------------------------------------------------------------------------
-def _log_is_backed_up(node: Node, main: bool) -> None:
+def _log_is_backed_up(node: Node, main: bool, name: str) -> None:
+    """The engine and the group's rules hear of it, wherever it was taken: the log chain is the group's."""
     plant = node.cluster.plant
+    group = node.cluster.groups.of(name)
+    if group is not None:
+        group.act(events.LogBackup(group.primary, group.holds(name) or name))
     if main and plant.carries(node.name):
         plant.change(node.name, log_backup=True)
 

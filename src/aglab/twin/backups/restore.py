@@ -19,6 +19,7 @@ from aglab.twin.backups.media import Library, full_path
 from aglab.twin.backups.moving import move
 from aglab.twin.backups.options import Ask, ask_of
 from aglab.twin.backups.record import PAGE_BYTES, BackupSet, last_of, log_end, lsn
+from aglab.twin.keeping import keep_database
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -87,7 +88,8 @@ def chosen(library: Library, ask: Ask) -> tuple[BackupSet, bytes]:
 def _allowed(node: Node, session: Session, name: str, existing: Any, made: BackupSet, ask: Ask, log: bool) -> None:
     if name.lower() in ("tempdb", "master"):
         raise error(3147, name.lower())
-    if node.cluster.group is not None and node.cluster.group.local(node.name, name) is not None:
+    group = node.cluster.groups.hosting(node.name, name)
+    if group is not None and group.rules.nodes[node.name].databases[group.local(node.name, name) or name].joined:
         raise error(3104, name)
     if log or made.kind in "IL":
         _follows(node, name, existing, made, log)
@@ -170,6 +172,7 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask) -> No
     else:
         node.restoring[name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
     node.cluster.dirty = node.cluster.dirty_rows = True
+    keep_database(node, name)
 
 
 def _recover(node: Node, command: Command, existing: Any) -> Iterator[Any]:
