@@ -7,7 +7,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from aglab.engine.jit import COMPILED
 from aglab.engine.layout import Array
 from aglab.engine.params import build
 from aglab.engine.tick import advance as run_ticks
-from aglab.record import Run
 from aglab.scenario import Scenario, check_change
+
+if TYPE_CHECKING:
+    from aglab.record import Run
 
 _EPSILON = 1e-9  # seconds: two times closer than this are one
 _ALWAYS = 1e300  # bytes: backed up to beyond any log
@@ -210,6 +212,8 @@ class Flow:
         progress : callable
             ``progress(done, total, label)``.
         """
+        from aglab.record import Run  # with pandas, which an engine that only advances does not need
+
         settings = self.scenario.settings
         seconds = settings.duration_s if seconds is None else float(seconds)
         total = settings.warmup_s + seconds

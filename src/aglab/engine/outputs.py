@@ -6,8 +6,6 @@ import functools
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from aglab.core.counters import BY_KEY
 from aglab.core.paths import bundle_path
 from aglab.core.units import KIB
@@ -18,6 +16,8 @@ from aglab.engine.pages import dirty_pages_now
 from aglab.engine.tick import log_used_now
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from aglab.engine.flow import Flow
 
 
@@ -65,6 +65,8 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
 
 def frame(time_s: Array, values: Array, names: list[tuple[str, str]], database: str) -> pd.DataFrame:
     """The counters of a Run: index ``time_s``, columns (node, PerfMon path)."""
+    import pandas as pd
+
     labels = [(node, BY_KEY[key].path(database)) for node, key in names]
     return pd.DataFrame(values, index=pd.Index(time_s, name="time_s"), columns=pd.MultiIndex.from_tuples(labels))
 
