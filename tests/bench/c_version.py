@@ -34,7 +34,7 @@ STRIDES: dict[str, tuple[int, ...]] = {
     "tot": (at.TOT_SIZE, 1),
     "last": (at.TOT_SIZE, 1),
     "jb": (at.SLOTS * at.JOB_SIZE, at.JOB_SIZE, 1),
-    "heap": (5, 1),
+    "heap": (3, 1),
     "user": (2, 1),
     "block": (2, 1),
 }
@@ -47,6 +47,9 @@ _OPERATORS: dict[type, str] = {
     ast.Div: "/",
     ast.FloorDiv: "/",  # of whole numbers that are never negative
     ast.Mod: "%",
+    ast.BitAnd: "&",
+    ast.RShift: ">>",
+    ast.LShift: "<<",
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",

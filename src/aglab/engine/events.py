@@ -31,6 +31,7 @@ from aglab.engine.pipeline import (
     N_TX,
     P_SIZE,
     P_THINK,
+    PRIORITY_BITS,
     Floats,
     Ints,
     advance_events,
@@ -110,9 +111,8 @@ def _lay_down(heap: Ints, num: Ints, times: Ints) -> None:
     order = np.argsort(times, kind="stable")
     count = len(times)
     heap[:count, 0] = times[order]
-    heap[:count, 1] = 1
-    heap[:count, 2] = np.arange(count)
-    heap[:count, 4] = order
+    heap[:count, 1] = (1 << PRIORITY_BITS) + np.arange(count)
+    heap[:count, 2] = order  # kind 0: they have thought
     num[N_HEAP] = num[N_SEQ] = count
 
 

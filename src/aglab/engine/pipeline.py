@@ -5,10 +5,10 @@ it is free, or when the block is full, and writes it; with synchronous replicas 
 there and acknowledged. A commit is done when its block is hardened everywhere. Time is integer nanoseconds; events are
 ordered by (time, priority, sequence), so a run is the same on every path. One replica stands for all: they are equal.
 
-Shapes: ``heap[capacity, 5]`` (time, priority, sequence, kind, argument), ``num[N_SIZE]`` counters and clocks, ``par[P_SIZE]``
-times in ns, ``per_byte[3]`` ns per byte of log volume, link, remote volume, ``user[users, 2]`` (next in block, commit began),
-``block[users + 2, 2]`` (first user, writes still awaited), ``queue[users]`` waiting for a processor, ``draws[n]`` standard
-exponentials, ``hist[HIST]`` commits by latency in microseconds. All int64 but ``per_byte`` and ``draws``.
+Shapes: ``heap[capacity, 3]`` (time, priority and sequence, kind and argument), ``num[N_SIZE]`` counters and clocks,
+``par[P_SIZE]`` times in ns, ``per_byte[3]`` ns per byte of log volume, link, remote volume, ``user[users, 2]`` (next in
+block, commit began), ``block[users + 2, 2]`` (first user, writes still awaited), ``queue[users]`` waiting for a processor,
+``draws[n]`` standard exponentials, ``hist[HIST]`` commits by latency in microseconds. All int64 but ``per_byte`` and ``draws``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Floats = npt.NDArray[np.float64]
 
 HIST = 20000  # microseconds
 NOTHING = -1
-_HASH = 2147483647
+KIND_BITS = 32  # an event's kind stands above its argument
+ARGUMENT = (1 << KIND_BITS) - 1
+PRIORITY_BITS = 52  # and its priority above its sequence
+_HASH = (1 << 40) - 1
 _DRAWS_EACH = 4  # most draws one event can use
 
 # par: times in ns unless the name says otherwise
@@ -79,60 +82,55 @@ _THOUGHT, _COMPUTED, _WRITTEN, _ACKNOWLEDGED, _READY, _DONE = 0, 1, 2, 3, 4, 5
 
 
 @kernel
-def before(heap: Ints, a: int, b: int) -> bool:
-    """Whether entry ``a`` comes before entry ``b``: time, then priority, then sequence."""
-    if heap[a, 0] != heap[b, 0]:
-        return bool(heap[a, 0] < heap[b, 0])
-    if heap[a, 1] != heap[b, 1]:
-        return bool(heap[a, 1] < heap[b, 1])
-    return bool(heap[a, 2] < heap[b, 2])
-
-
-@kernel
-def swap(heap: Ints, a: int, b: int) -> None:
-    """Exchange two entries."""
-    for column in range(5):
-        kept = heap[a, column]
-        heap[a, column] = heap[b, column]
-        heap[b, column] = kept
+def rise(heap: Ints, at: int, time: int, order: int, what: int) -> None:
+    """Put an event at the free place ``at`` or above it: later parents move down, it is written once."""
+    while at > 0:
+        parent = (at - 1) >> 1
+        if heap[parent, 0] < time or (heap[parent, 0] == time and heap[parent, 1] < order):
+            break
+        for column in range(3):
+            heap[at, column] = heap[parent, column]
+        at = parent
+    heap[at, 0] = time
+    heap[at, 1] = order
+    heap[at, 2] = what
 
 
 @kernel
 def push(heap: Ints, num: Ints, time: int, priority: int, kind: int, argument: int) -> None:
     """Add an event."""
     at = num[N_HEAP]
-    heap[at, 0] = time
-    heap[at, 1] = priority
-    heap[at, 2] = num[N_SEQ]
-    heap[at, 3] = kind
-    heap[at, 4] = argument
+    order = (priority << PRIORITY_BITS) + num[N_SEQ]
     num[N_HEAP] += 1
     num[N_SEQ] += 1
-    while at > 0:
-        parent = (at - 1) // 2
-        if not before(heap, at, parent):
-            break
-        swap(heap, at, parent)
-        at = parent
+    rise(heap, at, time, order, (kind << KIND_BITS) + argument)
 
 
 @kernel
 def drop_first(heap: Ints, num: Ints) -> None:
-    """Remove the first event."""
+    """Remove the first event: the earlier children move up to the bottom, and the last event rises from there.
+
+    It is nearly always a late one, so asking at every level whether it would stay there costs more than it saves. Which child
+    is earlier is a coin toss to the processor: it is added, not branched on.
+    """
     num[N_HEAP] -= 1
     last = num[N_HEAP]
-    swap(heap, 0, last)
     at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= last:
-            break
-        if child + 1 < last and before(heap, child + 1, child):
-            child += 1
-        if not before(heap, child, at):
-            break
-        swap(heap, at, child)
+    child = 1
+    while child + 1 < last:
+        if heap[child, 0] == heap[child + 1, 0]:
+            child += int(heap[child + 1, 1] < heap[child, 1])
+        else:
+            child += int(heap[child + 1, 0] < heap[child, 0])
+        for column in range(3):
+            heap[at, column] = heap[child, column]
         at = child
+        child = 2 * at + 1
+    if child < last:
+        for column in range(3):
+            heap[at, column] = heap[child, column]
+        at = child
+    rise(heap, at, heap[last, 0], heap[last, 1], heap[last, 2])
 
 
 @kernel
@@ -199,8 +197,8 @@ def advance_events(
     """Handle events up to ``until`` ns. Returns 1 when done, 0 when it needs more draws (call again with fresh ones)."""
     users = user.shape[0]
     while num[N_HEAP] > 0 and heap[0, 0] <= until:
-        kind = heap[0, 3]
-        who = heap[0, 4]
+        kind = heap[0, 2] >> KIND_BITS
+        who = heap[0, 2] & ARGUMENT
         wanted = _DRAWS_EACH
         if kind == _DONE:
             wanted = users
@@ -210,24 +208,26 @@ def advance_events(
         drop_first(heap, num)
         num[N_NOW] = now
         num[N_EVENTS] += 1
-        num[N_HASH] = (num[N_HASH] * 31 + now % 1000003 + kind * 7 + who) % _HASH
+        num[N_HASH] = (num[N_HASH] * 31 + now + kind * 7 + who) & _HASH
         if kind == _THOUGHT:
             if num[N_BUSY] < par[P_SERVERS]:
                 num[N_BUSY] += 1
                 push(heap, num, now + draw_ns(par[P_CPU], num, draws), 1, _COMPUTED, who)
             else:
-                queue[(num[N_QUEUE_HEAD] + num[N_QUEUE_LEN]) % users] = who
+                place = num[N_QUEUE_HEAD] + num[N_QUEUE_LEN]
+                queue[place if place < users else place - users] = who
                 num[N_QUEUE_LEN] += 1
         elif kind == _COMPUTED:
             if num[N_QUEUE_LEN] > 0:
                 other = queue[num[N_QUEUE_HEAD]]
-                num[N_QUEUE_HEAD] = (num[N_QUEUE_HEAD] + 1) % users
+                place = num[N_QUEUE_HEAD] + 1
+                num[N_QUEUE_HEAD] = place if place < users else 0
                 num[N_QUEUE_LEN] -= 1
                 push(heap, num, now + draw_ns(par[P_CPU], num, draws), 1, _COMPUTED, other)
             else:
                 num[N_BUSY] -= 1
-            writes = True
-            if par[P_WRITE_PPM] < 1000000:
+            writes = par[P_WRITE_PPM] > 0
+            if writes and par[P_WRITE_PPM] < 1000000:
                 value = draws[num[N_DRAW]]
                 num[N_DRAW] += 1
                 writes = math.exp(-value) * 1e6 < par[P_WRITE_PPM]
@@ -282,7 +282,7 @@ def fresh(users: int, par: Ints) -> tuple[Any, ...]:
     num[N_OPEN] = NOTHING
     num[N_READY] = 1
     num[N_FREE] = users + 2
-    heap = np.zeros((3 * users + 16, 5), np.int64)
+    heap = np.zeros((3 * users + 16, 3), np.int64)
     user = np.full((users, 2), NOTHING, np.int64)
     block = np.zeros((users + 2, 2), np.int64)
     free = np.arange(users + 2, dtype=np.int64)
