@@ -55,6 +55,7 @@ LAB = "16-checkpoint-throttle"
         (("lab", "run", LAB, "--set", "users=-5"), ("users=-5 must be a number from 0",)),
         (("lab", "run", LAB, "--profile", "nope"), ("profile 'nope' is not known",)),
         (("lab", "run", LAB, "--mode", "cloud"), ("mode 'cloud' is not known",)),
+        (("up", "--from", "x", "--profile", "laptop-generic"), ("--from 'x' does not go with --profile",)),
         (("bench", "nope"), ("benchmark 'nope' is not known", "speed")),
         (("sql", "sql1"), ("there is no T-SQL to run",)),
         (("sql", "sql1", "SELECT 1", "-i", "x.sql"), ("T-SQL is given twice",)),

@@ -92,6 +92,9 @@ def up(
     cluster_type: Annotated[
         str | None, typer.Option("--cluster-type", help="Of group ag1: EXTERNAL (a twin's default) or NONE (containers').")
     ] = None,
+    snapshot: Annotated[
+        str, typer.Option("--from", metavar="SNAPSHOT", help="As the cluster was at a snapshot (EXEC twin.snapshots lists them).")
+    ] = "",
     overlays: Annotated[
         list[str] | None,
         typer.Option("--limit", metavar="NAME", help="Containers: one of docker/overlays, or profile; may be repeated."),
@@ -104,6 +107,9 @@ def up(
 ) -> None:
     """Start three nodes on loopback that stay until aglab down."""
     _not_ours(mode)
+    if snapshot and (profile or _chosen(mode) == "docker"):
+        given = "--profile" if profile else "--mode docker"
+        raise UsageError(f"--from {snapshot!r} does not go with {given}", "a snapshot is of a twin and has its own profile")
     if _chosen(mode) == "docker":
         containers.up(profile, pace, bare, port_base, cluster_type, overlays, startup, as_json)
         return
@@ -116,7 +122,8 @@ def up(
     seed = shell.checked_seed(seed)
     kind = (cluster_type or "").upper()
     try:
-        twin = spawn_detached(_state_dir(), profile, pace, bare, port_base, seed, kind)
+        twin = _brought_back(snapshot) if snapshot else None
+        twin = twin or spawn_detached(_state_dir(), profile, pace, bare, port_base, seed, kind, snapshot)
     except KeyboardInterrupt:
         _end_children()
         raise
@@ -128,6 +135,23 @@ def up(
         return
     _print_nodes(found)
     shell.say('Try: aglab sql sql1 "SELECT @@VERSION"     End: aglab down')
+
+
+def _brought_back(snapshot: str) -> Any:
+    """The nodes that run, as they were at the snapshot; None where none run."""
+    from aglab.lab.driver import SqlFailed
+    from aglab.twin import attach
+    from aglab.twin.statedir import checked_snapshot_name
+
+    running = attach(_state_dir())
+    if running is None:
+        return None
+    try:
+        with _connection(running, "sql1") as connection:
+            connection.run(f"EXEC twin.restore @name = N'{checked_snapshot_name(snapshot)}'")
+    except SqlFailed as error:
+        raise UsageError(error.text) from error
+    return running
 
 
 def _end_children() -> None:

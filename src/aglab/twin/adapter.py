@@ -67,6 +67,7 @@ class Adapter:
             "set_profile": (self.set_profile, [("profile", text, None, True)], "other machines under every node"),
             "snapshot": (self.snapshot, [("name", text, None, True)], "keep the whole cluster under a name"),
             "restore": (self.restore, [("name", text, None, True)], "bring the whole cluster back to a snapshot"),
+            "snapshots": (self.snapshots, [], "the snapshots that are kept"),
             "cut": (self.faults.cut, [("node", name, None, True)], "cut a replica's link"),
             "heal": (self.faults.heal, [("node", name, None, True)], "join a cut link again"),
             "crash": (self.faults.crash, [("node", name, None, True)], "end a node at once"),
@@ -224,6 +225,12 @@ class Adapter:
         self.cluster.drop_others(session)
         self.cluster.on_restore(wanted)
         yield message(f"The cluster is as it was at snapshot {name}.")
+
+    def snapshots(self, here: Node, session: Session, /) -> _Effects:
+        """EXEC twin.snapshots"""
+        columns = [("name", SYSNAME), ("clock_s", FLOAT), ("profile", nvarchar(260)), ("size_kb", FLOAT)]
+        kept = self.cluster.on_snapshots()
+        yield from table(columns, [(name, clock_s, profile, size / 1024) for name, clock_s, profile, size in kept])
 
     def status(self, here: Node, session: Session, /) -> _Effects:
         """EXEC twin.status"""

@@ -82,6 +82,7 @@ class Cluster:
         self.on_commit: Callable[[list[str], Any], None] = lambda nodes, record: None
         self.on_snapshot: Callable[[str], None] = lambda name: None
         self.on_restore: Callable[[str], None] = lambda name: None
+        self.on_snapshots: Callable[[], list[tuple[str, float | None, str | None, int]]] = list
         self.on_shutdown: Callable[[], None] = lambda: None
         for node in self.nodes.values():
             node.start(first=True)

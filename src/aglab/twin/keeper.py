@@ -45,6 +45,7 @@ class Keeper:
         cluster.on_commit = self.committed
         cluster.on_snapshot = self.snapshot
         cluster.on_restore = self.restore
+        cluster.on_snapshots = self.described
 
     # -- start and stop ------------------------------------------------------------------------------------------
     def open(self) -> None:
@@ -193,12 +194,25 @@ class Keeper:
         rows = freeze.dump(freeze.rows_of(self.cluster))
         small = freeze.small_of(self.cluster)
         write_private(folder / f"{name}.bin", rows)
-        head = {"sha256": hashlib.sha256(rows).hexdigest(), "small": small}
+        head = {"sha256": hashlib.sha256(rows).hexdigest(), "small_sha256": _sum_of(small), "small": small}
         write_private(folder / f"{name}.json", json.dumps(head).encode("utf-8"))
 
     def snapshots(self) -> list[str]:
         """Names of the snapshots that are kept."""
         return sorted(path.stem for path in self.directory.snapshot_dir().glob("*.json"))
+
+    def described(self) -> list[tuple[str, float | None, str | None, int]]:
+        """Name, clock (s), profile and size (bytes) of each snapshot; None, None where it cannot be read."""
+        found: list[tuple[str, float | None, str | None, int]] = []
+        for name in self.snapshots():
+            files = [self.directory.snapshot_dir() / f"{name}.{kind}" for kind in ("json", "bin")]
+            size = sum(one.stat().st_size for one in files if one.exists())
+            try:
+                small = json.loads(files[0].read_text(encoding="utf-8"))["small"]
+                found.append((name, small["clock_us"] / 1e6, str(small["plant"]["profile"]), size))
+            except (OSError, ValueError, KeyError, TypeError):
+                found.append((name, None, None, size))
+        return found
 
     def restore(self, name: str) -> None:
         """Bring the cluster back to a snapshot; UsageError if it is unknown or damaged (then nothing changes)."""
@@ -210,6 +224,8 @@ class Keeper:
             rows = (folder / f"{name}.bin").read_bytes()
             if hashlib.sha256(rows).hexdigest() != head["sha256"]:
                 raise ValueError("rows do not match their checksum")
+            if head.get("small_sha256", "") not in ("", _sum_of(head["small"])):  # "": kept by an earlier version
+                raise ValueError("its settings do not match their checksum")
             loaded = freeze.load(rows)
             if head["small"]["bare"] != self.cluster.bare:
                 raise ValueError("it was taken with another layout")
@@ -220,6 +236,11 @@ class Keeper:
         freeze.put_small(self.cluster, head["small"])
         self.cluster.dirty_rows = True
         self.save(full=True)
+
+
+def _sum_of(small: dict[str, Any]) -> str:
+    """Checksum of what JSON keeps of the settings."""
+    return hashlib.sha256(json.dumps(json.loads(json.dumps(small))).encode()).hexdigest()
 
 
 class DamagedState(Exception):

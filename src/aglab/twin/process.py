@@ -78,7 +78,14 @@ class RunningTwin:
 
 
 def _command(
-    profile: str | None, state_dir: Path, pace: str | None, bare: bool, port_base: int, seed: int, cluster_type: str = ""
+    profile: str | None,
+    state_dir: Path,
+    pace: str | None,
+    bare: bool,
+    port_base: int,
+    seed: int,
+    cluster_type: str = "",
+    snapshot: str = "",
 ) -> list[str]:
     command = [sys.executable, "-m", "aglab.twin", "--state-dir", str(state_dir), "--seed", str(seed)]
     command += ["--profile", profile] if profile else []
@@ -86,6 +93,7 @@ def _command(
     command += ["--bare"] if bare else []
     command += ["--cluster-type", cluster_type] if cluster_type else []
     command += ["--port-base", str(port_base)] if port_base else []
+    command += ["--from", snapshot] if snapshot else []
     return command
 
 
@@ -127,8 +135,9 @@ def spawn_detached(
     port_base: int = 0,
     seed: int = 1,
     cluster_type: str = "",
+    snapshot: str = "",
 ) -> RunningTwin:
-    """Start a twin that goes on after this process: what ``aglab up`` does."""
+    """Start a twin that goes on after this process: what ``aglab up`` does; as it was at ``snapshot``, if one is named."""
     directory = StateDir(Path(state_dir) if state_dir else default_state_dir())
     _refuse_second(directory)
     log = (directory.path / LOG_FILE).open("ab")
@@ -137,7 +146,7 @@ def spawn_detached(
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
     with log:
         process = subprocess.Popen(
-            [*_command(profile, directory.path, pace, bare, port_base, seed, cluster_type), "--detached"],
+            [*_command(profile, directory.path, pace, bare, port_base, seed, cluster_type, snapshot), "--detached"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -31,6 +31,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cluster-type", default="EXTERNAL", help="of the availability group: EXTERNAL, NONE")
     parser.add_argument("--port-base", type=int, default=0, help="port of sql1; sql2 and sql3 take the next two")
     parser.add_argument("--seed", type=int, default=1, help="seed of the engine")
+    parser.add_argument("--from", dest="snapshot", default="", help="begin as the cluster was at this snapshot")
     parser.add_argument("--detached", action="store_true", help="do not end when standard input closes")
     return parser.parse_args(argv)
 
@@ -47,6 +48,7 @@ def serve(argv: Sequence[str] | None = None) -> int:
             port_base=options.port_base,
             seed=options.seed,
             cluster_type=options.cluster_type,
+            snapshot=options.snapshot,
         )
     except AglabError as error:
         print(f"aglab twin: {error}", file=sys.stderr, flush=True)

@@ -20,7 +20,7 @@ from aglab.twin.listener import LOOPBACK, Listener, make_config
 from aglab.twin.node import Node
 from aglab.twin.plant import DEFAULT_PROFILE
 from aglab.twin.security import PASSWORD_FILE, load_or_make_contexts, load_or_make_password
-from aglab.twin.statedir import RUNNING_FILE, StateDir
+from aglab.twin.statedir import RUNNING_FILE, StateDir, checked_snapshot_name
 
 SWITCH_INTERVAL_S = 0.001  # the world must not keep the listener waiting for the interpreter lock
 
@@ -81,6 +81,7 @@ class Twin:
         port_base: int = 0,
         seed: int = 1,
         cluster_type: str = "EXTERNAL",
+        snapshot: str = "",
         listen: Callable[[Listener, Node, int], int] = Listener.open,
     ) -> Twin:
         """Start three nodes.
@@ -97,13 +98,15 @@ class Twin:
             Of a group that is formed now: EXTERNAL, or NONE (no cluster manager).
         port_base : int
             sql1 listens here, sql2 and sql3 on the next two; 0 lets the system choose.
+        snapshot : str
+            Begin as the cluster was at this snapshot of the state directory.
         listen : callable
             Opens a node's door and returns its port; a loopback port by default.
 
         Raises
         ------
         UsageError
-            Unknown profile or pace, a port base out of range.
+            Unknown profile, pace or snapshot, a port base out of range.
         MissingError
             A port in use, no permission, no space.
         """
@@ -114,6 +117,8 @@ class Twin:
         directory = StateDir(Path(own.name if own else str(state_dir)))
         tls, strict = load_or_make_contexts(directory.path, NODE_NAMES)
         cluster, keeper = _open_state(directory, profile, pace, bare, seed, cluster_type)
+        if snapshot:
+            keeper.restore(checked_snapshot_name(snapshot))
         password = load_or_make_password(directory.path)
         listener = Listener(cluster.world)
         twin = cls(cluster, directory, keeper, listener)
