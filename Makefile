@@ -56,7 +56,7 @@ nbval:
 
 # The slow one, a chapter in a real JupyterLab, belongs to .ci/run's slow tier.
 browser: book
-	$(PY) -m pytest tests/browser -m "browser and not slow"
+	$(PY) -m pytest -n auto --dist load tests/browser -m "browser and not slow"
 
 book:
 	@scripts/bootstrap.sh book

@@ -12,22 +12,39 @@ import pytest
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 CHAPTER = "16_checkpoint_throttle"
-UPDATE_MS_P95 = 100.0
-# Milliseconds from a slider's move until both charts show it, for [slider, moves].
+# What a slider's move may cost at the 95th percentile, as a multiple of the chart library's own redrawing of the same two
+# charts in the same page: a measure that a slow or busy machine does not change. Idle the redrawing takes about 60 ms.
+UPDATE_RATIO_P95 = 1.0
+UPDATE_RATIO_P95_KERNEL = 1.5  # in JupyterLab: the way to the kernel and back, and an engine run, come on top
+# For [slider, moves]: milliseconds from a slider's move until both charts show it and, in turn, of the library's redrawing.
 MOVE_MS = """async ([which, moves]) => {
   const block = document.querySelector('.aglab-explorable');
   const slider = block.querySelectorAll('input[type=range]')[which];
   const plots = [...block.querySelectorAll('.aglab-plot')];
-  const times = [];
+  const copies = [];
+  for (const plot of plots) {
+    const copy = document.createElement('div');
+    copy.style.cssText = `position:absolute;left:-9999px;width:${plot.clientWidth}px;height:${plot.clientHeight}px`;
+    document.body.append(copy);
+    await Plotly.newPlot(copy, structuredClone(plot.data), structuredClone(plot.layout));
+    copies.push(copy);
+  }
+  const times = { moved: [], redrawn: [] };
   for (let step = 0; step < moves; step += 1) {
-    const start = performance.now();
+    let start = performance.now();
     const shown = (plot) => new Promise((resolve) => plot.addEventListener('aglab-drawn', resolve, { once: true }));
     const done = Promise.all(plots.map(shown));
     slider.value = String((7 * step + 3) % (Number(slider.max) + 1));
     slider.dispatchEvent(new Event('input', { bubbles: true }));
     await done;
-    times.push(performance.now() - start);
+    times.moved.push(performance.now() - start);
+    start = performance.now();
+    for (const [at, copy] of copies.entries()) {
+      await Plotly.react(copy, structuredClone(plots[at].data), structuredClone(plots[at].layout));
+    }
+    times.redrawn.push(performance.now() - start);
   }
+  copies.forEach((copy) => { Plotly.purge(copy); copy.remove(); });
   return times;
 }"""
 FIRST = "document.querySelector('.aglab-explorable .aglab-card-value').innerText"
@@ -95,10 +112,11 @@ def test_throttle_does_nothing_under_indirect_checkpoints(chapter: Any) -> None:
 
 
 def test_static_answers_are_quick(chapter: Any) -> None:
-    """Both charts stand within 100 ms of a slider's move at the 95th percentile; idle it takes a few."""
+    """A slider's move costs less than the chart library's own redrawing of the two charts, at the 95th percentile of both."""
     times = chapter.page.evaluate(MOVE_MS, [0, 40])
-    p95 = float(np.percentile(times, 95))
-    assert p95 <= UPDATE_MS_P95, f"p95 {p95:.0f} ms"
+    moved, redrawn = (float(np.percentile(times[name], 95)) for name in ("moved", "redrawn"))
+    print(f"a slider's move in the static book: p95 {moved:.0f} ms, redrawing {redrawn:.0f} ms")
+    assert moved <= UPDATE_RATIO_P95 * redrawn, f"p95 {moved:.0f} ms, redrawing {redrawn:.0f} ms"
 
 
 def test_choice_explains_itself(chapter: Any) -> None:

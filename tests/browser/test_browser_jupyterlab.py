@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from test_browser_blocks import MOVE_MS, UPDATE_MS_P95
+from test_browser_blocks import MOVE_MS, UPDATE_RATIO_P95_KERNEL
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -25,7 +25,6 @@ EXPLORABLE = "[...document.querySelectorAll('.aglab-explorable .aglab-plot')]"
 DRAWN = f"() => {EXPLORABLE}.length === 2 && {EXPLORABLE}.every((plot) => plot.querySelector('.trace path.js-line'))"
 RESTED_MS = 3000  # the second chart has its points, the last drawing in full is done
 MOVES = 60
-ROUNDS = 3  # other work on the machine makes a round slower, never quicker
 FIRST = "document.querySelector('.aglab-card-value').innerText"
 
 
@@ -59,7 +58,8 @@ def run_all(page: Any, menu: str, item: str) -> None:
 def test_notebook_draws_twice_and_sliders_ask_the_kernel(lab: dict[str, Any], browser: Any) -> None:
     """After Run All and again after Restart and Run All: chart of the arms, explorable with the kernel's exact values, quiz.
 
-    Then both charts stand within 100 ms of a slider's move at the 95th percentile, the kernel's computing included.
+    Then a slider's move, the kernel's computing included, costs at most one and a half times the library's own redrawing
+    of the same charts, at the 95th percentile of both; `pytest -s` prints the milliseconds.
     """
     from aglab.viz import load_explorable
 
@@ -81,16 +81,15 @@ def test_notebook_draws_twice_and_sliders_ask_the_kernel(lab: dict[str, Any], br
         assert shown == pytest.approx(exact, rel=1e-4)
         traced = page.evaluate(f"() => Math.max(...{EXPLORABLE}[0].data.at(-3).y)")
         assert traced > 0
-    rounds: list[float] = []
-    while len(rounds) < ROUNDS and (not rounds or rounds[-1] > UPDATE_MS_P95):
-        rounds.append(float(np.percentile(moves(page), 95)))
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    times = moves(page)
     page.close()
-    assert rounds[-1] <= UPDATE_MS_P95, f"p95 in ms, {MOVES} moves a round: {rounds}; load {load:.1f}"
+    moved, redrawn = (float(np.percentile(times[name], 95)) for name in ("moved", "redrawn"))
+    print(f"a slider's move in JupyterLab: p95 of {MOVES} moves {moved:.0f} ms, redrawing {redrawn:.0f} ms")
+    assert moved <= UPDATE_RATIO_P95_KERNEL * redrawn, f"p95 of {MOVES} moves {moved:.0f} ms, of redrawing {redrawn:.0f} ms"
 
 
-def moves(page: Any) -> list[float]:
-    """Milliseconds from a move of -k until both charts show the kernel's answer; first the explorable comes to rest."""
+def moves(page: Any) -> dict[str, list[float]]:
+    """Milliseconds from a move of -k until both charts show the kernel's answer, and of redrawing; first the explorable rests."""
     page.locator(".aglab-explorable").scroll_into_view_if_needed()
     page.wait_for_timeout(RESTED_MS)
     return page.evaluate(MOVE_MS, [0, MOVES])

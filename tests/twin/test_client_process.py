@@ -17,7 +17,7 @@ from aglab.twin.statedir import RUNNING_FILE
 PROFILE = "laptop-generic"
 
 
-def gone(process_id, limit_s=15.0):
+def gone(process_id, limit_s=60.0):
     """Whether a process has ended within a bounded time."""
     deadline = time.monotonic() + limit_s
     while psutil.pid_exists(process_id) and psutil.Process(process_id).status() != psutil.STATUS_ZOMBIE:

@@ -23,7 +23,7 @@ from aglab.twin.service import Twin
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="node containers run Linux")
 NAMES = ("sql1", "sql2", "sql3")
-WAIT_S_MAX = 30.0
+WAIT_S_MAX = 120.0
 
 
 def until(condition, what):

@@ -80,7 +80,7 @@ def fails(connection, text):
     return str(caught.value)
 
 
-def until(condition, limit_s=10.0):
+def until(condition, limit_s=60.0):
     """Wait, bounded, until a condition holds."""
     deadline = time.monotonic() + limit_s
     while not condition():
