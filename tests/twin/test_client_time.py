@@ -7,6 +7,8 @@ import time
 import pytest
 from twin_client import fails, run, until
 
+from aglab.lab.driver import Connection
+
 DL560_LOOP = """
 DECLARE @v1 BIGINT, @delay SMALLINT = 300, @time DATETIME, @cnt INT = 0;
 WHILE @cnt < 36
@@ -173,3 +175,26 @@ def test_pace_of_the_wall(own):
         begun = time.monotonic()
         run(connection, "EXEC twin.advance @seconds = 36000")
         assert time.monotonic() - begun < 36000 / 60 / 10
+
+
+def test_a_connection_closed_while_another_thread_uses_it(own):
+    """Closing under a running batch, as Ctrl-C in a notebook does, cancels the batch; the process lives and the session goes."""
+    connection = Connection("127.0.0.1", own.ports["sql1"], "sa", own.twin.password(), node="sql1")
+    session = int(connection.run("SELECT @@SPID AS id").tables[0]["id"][0])
+    said = []
+
+    def loop():
+        try:
+            connection.run("DECLARE @i int = 0; WHILE 1 = 1 SET @i = 1")
+        except Exception as error:
+            said.append(error)
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    busy = f"SELECT COUNT(*) AS n FROM sys.dm_exec_requests WHERE session_id = {session}"
+    until(lambda: own.value(busy) == 1)
+    connection.close()
+    thread.join(60)
+    assert not thread.is_alive() and len(said) == 1
+    until(lambda: own.value("SELECT COUNT(*) AS n FROM sys.dm_exec_requests WHERE session_id > 50") == 1)  # who asks
+    connection.close()

@@ -13,7 +13,8 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 DRIVERS = ("mssql-python", "pyodbc")
 LOGIN_TIMEOUT_S = 15
 PROBE_S_MAX = 5.0
+CANCEL_S_MAX = 5.0
 # a state or a layer that drivers put before the server's words: [42S02] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]
 _PREFIX = re.compile(r"^(?:\[(?:[0-9A-Z]{5}|Microsoft|unixODBC|FreeTDS|SQL Server|ODBC [^\]]*|Driver Manager|DBNETLIB)\]\s*)+")
 _NUMBER = re.compile(r"\((-?\d+)\)")
@@ -221,6 +223,9 @@ class Connection:
         where = f"{server},{port}"
         self.target = Target(node or server, where, user, password, database, trust_certificate, read_only, encrypt, certificate)
         self.raw = _open(self.target)
+        self._busy = threading.Lock()
+        self._cursor: Any = None
+        self._closed = False
 
     def run(self, batch: str, parameters: Sequence[Any] = (), line: int | None = None) -> Result:
         """Send one batch (no GO in it) and take all its result sets and messages.
@@ -230,16 +235,36 @@ class Connection:
         SqlFailed
             The batch failed; what it gave before is in the error's ``result``.
         """
-        return run_batch(self.raw, batch, line=line, parameters=tuple(parameters))
+        try:
+            with self._busy:
+                return run_batch(self.raw, batch, line=line, parameters=tuple(parameters), opened=self._takes)
+        finally:
+            if self._closed:
+                self.close()
+
+    def _takes(self, cursor: Any) -> None:
+        self._cursor = cursor
 
     def cursor(self) -> Any:
         """A DB-API cursor of the driver in use."""
         return self.raw.cursor()
 
     def close(self) -> None:
-        """Close it; a connection that is gone already is no error."""
-        with contextlib.suppress(Exception):
-            self.raw.close()
+        """Close it; a connection that is gone already is no error.
+
+        A batch that another thread runs on it is cancelled first. To free the driver's handles under that thread would end the
+        process, so a batch that does not end soon keeps the connection: its own thread closes it when the batch has ended.
+        """
+        self._closed = True
+        if not self._busy.acquire(blocking=False):
+            _cancel(self._cursor)
+            if not self._busy.acquire(timeout=CANCEL_S_MAX):
+                return
+        try:
+            with contextlib.suppress(Exception):
+                self.raw.close()
+        finally:
+            self._busy.release()
 
     def __enter__(self) -> Connection:
         return self
@@ -305,7 +330,20 @@ def server_text(error: BaseException) -> tuple[int | None, str]:
     return number, text.strip()
 
 
-def run_batch(connection: Any, text: str, node: str = "", line: int | None = None, parameters: tuple[Any, ...] = ()) -> Result:
+def _cancel(cursor: Any) -> None:
+    """Ask the server to end what a cursor runs. pyodbc offers it; mssql-python has it on the statement only."""
+    with contextlib.suppress(Exception):
+        (cursor.cancel if hasattr(cursor, "cancel") else cursor.hstmt._cancel)()
+
+
+def run_batch(
+    connection: Any,
+    text: str,
+    node: str = "",
+    line: int | None = None,
+    parameters: tuple[Any, ...] = (),
+    opened: Callable[[Any], None] = lambda cursor: None,
+) -> Result:
     """Send one batch and take everything it gives.
 
     Raises
@@ -315,14 +353,14 @@ def run_batch(connection: Any, text: str, node: str = "", line: int | None = Non
     """
     result = Result()
     cursor = connection.cursor()
+    opened(cursor)
     try:
         cursor.execute(text, *parameters) if parameters else cursor.execute(text)
         _take(cursor, result)
         while cursor.nextset():
             _take(cursor, result)
     except KeyboardInterrupt:
-        with contextlib.suppress(Exception):
-            cursor.cancel()
+        _cancel(cursor)
         raise
     except Exception as error:
         raise _sql_error(cursor, error, node, line, result) from error
