@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book"))
 import book_site
@@ -18,43 +20,63 @@ SERIOUS = ("serious", "critical")
 NOT_OURS: dict[str, str] = {}
 
 
-def all_pages() -> list[Path]:
-    return [path for path in book_site.pages(book_site.site()) if path != book_site.site() / "index.html"]
+def page_names() -> list[str]:
+    """Pages by the table of contents, so that they are known before the book is built, and the search page."""
+    toc = yaml.safe_load((book_site.ROOT / "_toc.yml").read_text(encoding="utf-8"))
+
+    def files(entry: dict[str, Any]) -> Iterator[str]:
+        if "file" in entry:
+            yield str(entry["file"])
+        for key in ("parts", "chapters", "sections"):
+            for below in entry.get(key, []):
+                yield from files(below)
+
+    return [toc["root"], *files(toc), "search"]
 
 
-def test_pages_open_in_silence_with_their_figures(open_page: Any) -> None:
-    """No page logs an error, fails to load a file or asks another host; each figure is drawn with lines, markers or bars."""
-    for path in all_pages():
-        watched = open_page(path)
-        empty = watched.page.evaluate(
-            """() => [...document.querySelectorAll('.aglab-plot')].filter((plot) => plot.offsetParent !== null
-                 && !plot.querySelector('.scatterlayer .trace path, .barlayer .trace path')).length"""
-        )
-        assert empty == 0, path.name
-        assert watched.problems == [], path.name
+def test_every_built_page_is_looked_at() -> None:
+    """No page of the built book is missing in the list that the tests below go through."""
+    site = book_site.site()
+    built = {path.relative_to(site).with_suffix("").as_posix() for path in book_site.pages(site)}
+    assert built - {"index"} == set(page_names())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_fit_a_phone(open_page: Any, theme: str) -> None:
-    """At 360 pixels no page scrolls sideways, and nothing logs an error."""
-    for path in all_pages():
-        watched = open_page(path, width=360, theme=theme)
-        wide = watched.page.evaluate("() => document.documentElement.scrollWidth")
-        assert wide <= 360, f"{path.name} is {wide} px wide"
-        assert watched.problems == [], path.name
+each_page = pytest.mark.parametrize("name", page_names())
+each_theme = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_barrier_for_assistive_technology(open_page: Any, theme: str) -> None:
-    """axe finds no serious or critical violation on any page."""
+@each_page
+def test_page_opens_in_silence_with_its_figures(open_page: Any, site: Path, name: str) -> None:
+    """A page logs no error, loads every file and asks no other host; each figure is drawn with lines, markers or bars."""
+    watched = open_page(site / f"{name}.html")
+    empty = watched.page.evaluate(
+        """() => [...document.querySelectorAll('.aglab-plot')].filter((plot) => plot.offsetParent !== null
+             && !plot.querySelector('.scatterlayer .trace path, .barlayer .trace path')).length"""
+    )
+    assert empty == 0
+    assert watched.problems == []
+
+
+@each_theme
+@each_page
+def test_page_fits_a_phone(open_page: Any, site: Path, name: str, theme: str) -> None:
+    """At 360 pixels a page does not scroll sideways, and nothing logs an error."""
+    watched = open_page(site / f"{name}.html", width=360, theme=theme)
+    assert watched.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert watched.problems == []
+
+
+@each_theme
+@each_page
+def test_no_barrier_for_assistive_technology(open_page: Any, site: Path, name: str, theme: str) -> None:
+    """axe finds no serious or critical violation on a page."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python").Axe()
+    watched = open_page(site / f"{name}.html", theme=theme)
     found = []
-    for path in all_pages():
-        watched = open_page(path, theme=theme)
-        for violation in axe.run(watched.page).response["violations"]:
-            if violation["impact"] in SERIOUS and violation["id"] not in NOT_OURS:
-                nodes = "; ".join(str(node["target"]) for node in violation["nodes"][:4])
-                found.append(f"{path.name}: {violation['id']} ({violation['impact']}) {nodes}")
+    for violation in axe.run(watched.page).response["violations"]:
+        if violation["impact"] in SERIOUS and violation["id"] not in NOT_OURS:
+            nodes = "; ".join(str(node["target"]) for node in violation["nodes"][:4])
+            found.append(f"{violation['id']} ({violation['impact']}) {nodes}")
     assert found == []
 
 
