@@ -107,6 +107,9 @@ def test_a_run_has_the_counters_of_every_database():
     assert "SQLServer:Databases(A)\\Transactions/sec" in run.counters["sql1"].columns
     assert "SQLServer:Databases(B)\\Transactions/sec" in run.counters["sql1"].columns
     assert len(run.counters) == 5 and run.counters.columns.is_unique
+    alone = Databases([database("A")]).run(5)
+    both = [one.series("Batch Requests/sec").mean() for one in (alone, run)]
+    assert both[1] > 1.5 * both[0]
 
 
 @pytest.mark.parametrize("util", [0.1, 0.4, 0.5, 0.8, 1.0])

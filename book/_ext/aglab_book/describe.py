@@ -25,6 +25,7 @@ from aglab.hardware.array_volume import ArrayVolume
 from aglab.record import Run
 from aglab.scenario import CHANGES, Scenario, key_rows
 from aglab.scenario.jobs import BackupJob
+from aglab.scenario.maintenance import JOBS
 from aglab.viz.figure import Table
 from aglab.viz.text import significant
 from aglab_book.html import bundle_file, computed, raw
@@ -228,8 +229,13 @@ def timeline_tables() -> list[Table]:
         for name, kind in CHANGES.items()
     )
     return [
-        Table("[[timeline]]: at_s, node, and one or more of these", ("key", "where", "unit", "range", "what it does"), changes),
-        field_table("backup = { ... }", BackupJob),
+        Table(
+            "[[timeline]]: at_s, every_s, node, database, and one or more of these",
+            ("key", "where", "unit", "range", "what it does"),
+            changes,
+        ),
+        field_table("backup = { ... }, restore = { ... }", BackupJob),
+        *(field_table(f"{name} = {{ ... }}", job) for name, job in JOBS.items()),
     ]
 
 

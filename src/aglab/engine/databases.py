@@ -23,6 +23,7 @@ from aglab.core.counters import BY_KEY
 from aglab.core.errors import UsageError
 from aglab.core.progress import no_progress
 from aglab.engine import layout as at
+from aglab.engine import running
 from aglab.engine.flow import Flow
 from aglab.engine.layout import Array
 from aglab.record import Run
@@ -33,6 +34,12 @@ _MOST = 0.98  # share of anything that the others can take
 _OTHERS = (at.H_OTHER_WORK, at.H_OTHER_DATA, at.H_OTHER_LOG, at.H_OTHER_NET)
 _COUNTED = ("page_reads", "page_writes", "log_bytes_written", "bytes_sent_to_transport")
 _MACHINE = ("cpu_percent",)  # counters of the machine: every database sees the same
+_BY_TRANSFERS = {  # averages over I/Os, and the counter of these
+    "data_read_latency_s": "data_transfers_per_s",
+    "data_write_latency_s": "data_transfers_per_s",
+    "data_transfer_latency_s": "data_transfers_per_s",
+    "log_write_latency_s": "log_transfers_per_s",
+}
 
 
 class Databases:
@@ -103,29 +110,43 @@ class Databases:
             hw[:, _OTHERS] = others
 
     def _frame(self, blocks: dict[str, list[Any]]) -> pd.DataFrame:
-        frames: list[pd.DataFrame] = []
-        for name, found in blocks.items():
-            if not found:
-                continue
-            values = np.concatenate([block.values for block in found])
-            times = np.concatenate([block.time_s for block in found])
-            columns = found[0].columns
-            keep = [index for index, (_, key) in enumerate(columns) if not frames or key not in _MACHINE]
-            labels = pd.MultiIndex.from_tuples([(columns[index][0], BY_KEY[columns[index][1]].path(name)) for index in keep])
-            frames.append(pd.DataFrame(values[:, keep], index=pd.Index(times, name="time_s"), columns=labels))
-        if not frames:
+        """Counters of each database, and of the instance those of all: sums, averages by transfers, processors once."""
+        found = {name: some for name, some in blocks.items() if some}
+        if not found:
             return pd.DataFrame()
-        joined = pd.concat(frames, axis=1)
-        return joined.loc[:, ~joined.columns.duplicated()]
+        first = next(iter(found.values()))
+        columns = first[0].columns
+        place = {column: index for index, column in enumerate(columns)}
+        values = {name: np.concatenate([block.values for block in some]) for name, some in found.items()}
+        data: dict[tuple[str, str], Array] = {}
+        for index, (node, key) in enumerate(columns):
+            if "{db}" in BY_KEY[key].instance:
+                for name, table in values.items():
+                    data[node, BY_KEY[key].path(name)] = table[:, index]
+                continue
+            each = np.array([table[:, index] for table in values.values()])
+            if key in _MACHINE:
+                one = each[0]
+            elif key in _BY_TRANSFERS:
+                weights = np.array([table[:, place[node, _BY_TRANSFERS[key]]] for table in values.values()])
+                one = (each * weights).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-12)
+            else:
+                one = each.sum(axis=0)
+            data[node, BY_KEY[key].path("")] = one
+        times = np.concatenate([block.time_s for block in first])
+        return pd.DataFrame(data, index=pd.Index(times, name="time_s"))
 
     def run(self, seconds: float | None = None, progress: Callable[..., None] = no_progress) -> Run:
         """Run all databases, each with its own timeline, and return their counters in one Run."""
         first = self.scenarios[0].settings
         seconds = first.duration_s if seconds is None else float(seconds)
         total = first.warmup_s + seconds
-        marks = sorted(
-            {first.warmup_s + change.at_s for scenario in self.scenarios for change in scenario.timeline if change.at_s < seconds}
-        )
+        planned = [
+            (first.warmup_s + at_s, flow, change)
+            for flow in self.flows.values()
+            for at_s, change in flow.scenario.schedule(seconds)
+        ]
+        marks = sorted({at_s for at_s, _, _ in planned})
         frames, now = [], 0.0
         for target in [*marks, total]:
             while now < target - 1e-9:
@@ -134,10 +155,9 @@ class Databases:
                 frames.append(self.advance(step))
                 now += step
                 progress(now, total, "simulating")
-            for flow in self.flows.values():
-                for change in flow.scenario.timeline:
-                    if abs(first.warmup_s + change.at_s - target) < 1e-9 and target != total:
-                        flow.change(change.node, **change.values)
+            for at_s, flow, change in planned:
+                if abs(at_s - target) < 1e-9 and target != total:
+                    running.happen(flow, change)
         frame = pd.concat([one for one in frames if len(one)])
         frame = frame[frame.index > first.warmup_s + 1e-9]
         frame.index = pd.Index(frame.index - first.warmup_s, name="time_s")

@@ -217,7 +217,8 @@ class Flow:
         settings = self.scenario.settings
         seconds = settings.duration_s if seconds is None else float(seconds)
         total = settings.warmup_s + seconds
-        marks = sorted({settings.warmup_s + change.at_s for change in self.scenario.timeline if change.at_s < seconds})
+        schedule = [(settings.warmup_s + at_s, change) for at_s, change in self.scenario.schedule(seconds)]
+        marks = sorted({at_s for at_s, _ in schedule})
         begin = self.now_s
         blocks = []
         for target in [*marks, total]:
@@ -225,9 +226,9 @@ class Flow:
                 step = min(target - (self.now_s - begin), max(total / 50, settings.sample_s))
                 blocks.append(self.advance(step))
                 progress(self.now_s - begin, total, "simulating")
-            for change in self.scenario.timeline:
-                if abs(settings.warmup_s + change.at_s - target) < _EPSILON and target != total:
-                    self.change(change.node, **change.values)
+            for at_s, change in schedule:
+                if abs(at_s - target) < _EPSILON and target != total:
+                    running.happen(self, change)
         block = self._joined(blocks)
         start = begin + settings.warmup_s
         keep = block.time_s > start + _EPSILON

@@ -82,3 +82,21 @@ def reuse_wait(flow: Flow, node: str) -> str:
         held["AVAILABILITY_REPLICA"] = st[at.S_REDONE]
     reason = min(held, key=lambda name: float(held[name]))
     return reason if held[reason] < st[at.S_LSN] - 1.0 else "NOTHING"
+
+
+def log_notes(flow: Flow) -> list[str]:
+    """How long transactions waited for a full log and what held it, and how often a log file grew."""
+    found = []
+    for name in flow.names:
+        totals = flow.totals(name)
+        if totals["log_full_ms"] > 0:
+            found.append(
+                f"transactions on {name} waited {totals['log_full_ms'] / 1e3:,.1f} s for a full log (9002); at the end its "
+                f"log_reuse_wait_desc is {reuse_wait(flow, name)}"
+            )
+        if totals["log_growths"] > 0:
+            found.append(
+                f"the log of {name} grew {totals['log_growths']:,.0f} times, "
+                f"by {flow.gauges(name)['log_vlfs_grown']:,.0f} virtual log files"
+            )
+    return found

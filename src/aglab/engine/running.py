@@ -10,6 +10,7 @@ from aglab.core.errors import UsageError, unknown_name
 from aglab.core.units import PAGE_BYTES
 from aglab.engine import layout as at
 from aglab.engine.job_rows import job_row, seeding_target_row
+from aglab.scenario.changes import Change
 from aglab.scenario.maintenance import IndexRebuild, Job, Seeding
 
 if TYPE_CHECKING:
@@ -37,6 +38,21 @@ class Progress:
     def percent(self) -> float:
         """Percent done."""
         return 100.0 * (1.0 - self.left_bytes / self.total_bytes) if self.total_bytes > 0.0 else 0.0
+
+
+class Busy(UsageError):
+    """Another job has the volume."""
+
+
+def happen(flow: Flow, change: Change) -> None:
+    """Apply an entry of the timeline; one that repeats leaves out what the time before still works at."""
+    try:
+        flow.change(change.node, **change.values)
+    except Busy as error:
+        if change.every_s <= 0.0:
+            raise
+        event = {"time_s": round(flow.now_s, 6), "event": "skipped", "value": ", ".join(change.values), "why": error.message}
+        flow.state.events.append(event)
 
 
 def start(flow: Flow, index: int, job: Job) -> None:
@@ -79,9 +95,7 @@ def _refuse_busy(flow: Flow, index: int, volume: str) -> None:
     row = flow.state.jb[index, _SLOT[volume]]
     if row[at.J_LEFT] > 0.0:
         kind = at.JOB_KINDS[int(row[at.J_KIND])].replace("_", " ")
-        raise UsageError(
-            f"a {kind} of the {volume} volume of {flow.names[index]} runs until its end", "start the next one after it"
-        )
+        raise Busy(f"a {kind} of the {volume} volume of {flow.names[index]} runs until its end", "start the next one after it")
 
 
 def _check_rebuild(flow: Flow, job: IndexRebuild) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from aglab.core.progress import no_progress
 from aglab.engine.flow import Flow
 from aglab.engine.logfile import reuse_wait
+from aglab.engine.run_all import log_waits, notes, run_all
 from aglab.scenario import Scenario
 
 
@@ -25,19 +26,20 @@ def simulate(
     -------
     dict
         ``summary``: node -> counter -> avg, min, max; ``events``; ``warnings``; ``gauges``: node -> values at the end;
-        ``log_reuse_wait``: node -> what keeps its log at the end;
+        ``log_reuse_wait``: node -> what keeps its log at the end (by database first where there are several; gauges are then
+        the first one's);
         ``provenance``; ``out``: the folder the run was saved in, or None; ``run``: the :class:`aglab.record.Run` itself.
     """
     chosen = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
     chosen = chosen.with_settings(settings or {})
-    flow = Flow(chosen, seed)
-    run = flow.run(progress=progress)
+    run, flows = run_all(chosen, seed, progress=progress)
+    flow = next(iter(flows.values()))
     saved = str(run.save(out)) if out is not None else None
     return {
         "summary": run.summary(),
         "events": run.events,
-        "warnings": [*chosen.warnings(), *_seen(flow)],
-        "log_reuse_wait": {name: reuse_wait(flow, name) for name in flow.names},
+        "warnings": [*chosen.warnings(), *(note for each in flows.values() for note in _seen(each)), *notes(flows)],
+        "log_reuse_wait": log_waits(flows),
         "gauges": {name: flow.gauges(name) for name in flow.names},
         "provenance": run.provenance,
         "out": saved,
@@ -54,15 +56,6 @@ def _seen(flow: Flow) -> list[str]:
             f"the log of {flow.primary} is full (9002, log_reuse_wait_desc {reuse_wait(flow, flow.primary)}): transactions have "
             "stopped; set log_backup_every_s, or enlarge log_gb"
         )
-    for name in flow.names:
-        totals = flow.totals(name)
-        if totals["log_full_ms"] > 0:
-            notes.append(f"transactions on {name} waited {totals['log_full_ms'] / 1e3:,.1f} s for a full log (9002)")
-        if totals["log_growths"] > 0:
-            notes.append(
-                f"the log of {name} grew {totals['log_growths']:,.0f} times, "
-                f"by {flow.gauges(name)['log_vlfs_grown']:,.0f} virtual log files"
-            )
     for name in flow.names:
         queue = flow.gauges(name)["recovery_queue_kb"]
         if queue * 1024 > 60 * max(1.0, flow.gauges(name)["redo_rate_kb_s"]) * 1024:

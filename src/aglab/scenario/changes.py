@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,11 +53,24 @@ _MODES = {"SYNCHRONOUS_COMMIT": 1.0, "ASYNCHRONOUS_COMMIT": 0.0}
 
 @dataclass(frozen=True)
 class Change:
-    """One entry of a timeline: at ``at_s``, ``values`` change on ``node`` (or where they belong)."""
+    """One entry of a timeline: at ``at_s``, ``values`` change on ``node`` (or where they belong).
+
+    ``every_s`` above 0 repeats it from then on; ``database`` names one of several databases, None means all.
+    """
 
     at_s: float
     values: Mapping[str, Any] = field(default_factory=dict)
     node: str | None = None
+    every_s: float = 0.0
+    database: str | None = None
+
+    def times(self, end_s: float) -> list[float]:
+        """When it happens before ``end_s`` (s)."""
+        if self.at_s >= end_s:
+            return []
+        if self.every_s <= 0.0:
+            return [self.at_s]
+        return [self.at_s + step * self.every_s for step in range(math.ceil((end_s - self.at_s) / self.every_s - 1e-9))]
 
 
 def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | Job:

@@ -2,9 +2,12 @@
 
 ``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[hardware.cpu]`` (and the other parts), ``[workload]``
 as a table (``name``, or ``mix = { "tpcc-like" = 0.8, "tpce-like" = 0.2 }``, and demands that differ), ``[constants]`` and
-``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``; each ``[[timeline]]`` has ``at_s``,
-an optional ``node`` and the values that change then (:data:`aglab.scenario.CHANGES`); a backup is a table of
-:class:`aglab.scenario.jobs.BackupJob`: ``backup = { devices = 4, compression = true }``.
+``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``. Each ``[[timeline]]`` has ``at_s``,
+an optional ``every_s`` (again and again), ``node`` and ``database``, and the values that change then
+(:data:`aglab.scenario.CHANGES`). A backup is a table of :class:`aglab.scenario.jobs.BackupJob`:
+``backup = { devices = 4, compression = true }``; an index rebuild, an integrity check or seeding is one of
+:mod:`aglab.scenario.maintenance`. Each ``[[databases]]`` is one of several databases that share the machines: a ``name`` and
+the keys of ``[set]`` that are its own.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
-from aglab.core.quantity import load_toml
+from aglab.core.quantity import check_number, load_toml
 from aglab.scenario.changes import Change, check_change
 from aglab.scenario.keys import ALIASES, SPECIAL, apply_settings
 from aglab.scenario.model import Scenario, Settings
 from aglab.workload import mixed
 
-_KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline")
+_EVERY = {"unit": "s", "low": 0.0, "high": 1e9, "meaning": "interval of repetitions; 0 for none"}
+_KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline", "databases")
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -54,7 +58,27 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     scenario = apply_settings(scenario, {**ag, **settings})
     scenario = apply_settings(scenario, table.get("set", {}))
     scenario = dataclasses.replace(scenario, title=str(table.get("title", "")), database=str(table.get("database", "OLTP")))
-    return dataclasses.replace(scenario, timeline=read_timeline(table.get("timeline", []), scenario.node_names, where))
+    databases = read_databases(table.get("databases", []), where)
+    names = tuple(name for name, _ in databases)
+    timeline = read_timeline(table.get("timeline", []), scenario.node_names, where, names)
+    scenario = dataclasses.replace(scenario, timeline=timeline, databases=databases)
+    scenario.each()  # a wrong key of a database is said now
+    return scenario
+
+
+def read_databases(entries: Any, where: str) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """Several databases: the name of each and what of ``[set]`` is its own."""
+    if not isinstance(entries, list):
+        raise UsageError(f"databases of {where} must be a list of tables", "write [[databases]] before each entry")
+    found = []
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
+            raise UsageError(f"entry {index + 1} of databases in {where} has no name", 'write name = "Sales"')
+        found.append((entry["name"], {key: value for key, value in entry.items() if key != "name"}))
+    if len({name for name, _ in found}) < len(found):
+        names = ", ".join(name for name, _ in found)
+        raise UsageError(f"names of databases in {where} must differ, and are {names}", "rename one")
+    return tuple(found)
 
 
 def _setting(key: str, where: str) -> str:
@@ -67,13 +91,13 @@ def _setting(key: str, where: str) -> str:
     return f"settings.{key}"
 
 
-def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Change, ...]:
+def read_timeline(entries: Any, nodes: tuple[str, ...], where: str, databases: tuple[str, ...] = ()) -> tuple[Change, ...]:
     """The timeline in time order, each value checked."""
     if not isinstance(entries, list):
         raise UsageError(f"timeline of {where} must be a list of tables", "write [[timeline]] before each entry")
     changes = []
     for index, entry in enumerate(entries):
-        values = {key: value for key, value in entry.items() if key not in ("at_s", "node")}
+        values = {key: value for key, value in entry.items() if key not in ("at_s", "every_s", "node", "database")}
         at_s = entry.get("at_s")
         if isinstance(at_s, bool) or not isinstance(at_s, (int, float)) or not 0 <= at_s < 1e9:
             entry_name = f"timeline entry {index + 1} of {where}"
@@ -83,7 +107,13 @@ def read_timeline(entries: Any, nodes: tuple[str, ...], where: str) -> tuple[Cha
             raise UsageError(f"timeline entry {index + 1} of {where} changes nothing", "add for example k_mb_s = 750")
         for name, value in values.items():
             check_change(name, value, entry.get("node"), nodes)
-        changes.append(Change(float(at_s), values, entry.get("node")))
+        every_s = check_number("every_s", entry.get("every_s", 0.0), _EVERY, f"timeline entry {index + 1} of {where}")
+        database = entry.get("database")
+        if database is not None and database not in databases:
+            raise unknown_name(
+                f"database (timeline entry {index + 1} of {where})", str(database), databases or ("none: [[databases]]",)
+            )
+        changes.append(Change(float(at_s), values, entry.get("node"), float(every_s), database))
     return tuple(sorted(changes, key=lambda change: change.at_s))
 
 

@@ -39,6 +39,7 @@ ALIASES: dict[str, str] = {
     "cpu_cap": "settings.cpu_cap",
     "memory_placement": "settings.memory_placement",
     "loss": "hardware.network.loss",
+    "ramp_up_s": "settings.ramp_up_s",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",
     "sample_s": "settings.sample_s",

@@ -23,6 +23,7 @@ from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
 REPLICAS_MAX = 9
+RAMP_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Settings:
         "spread: pages lie on all NUMA nodes; local: one pool for each node and its users keep to its memory",
         default="spread",
     )
+    ramp_up_s: float = number("s", 0, 1e6, "time in which users log in one after the other, from the start", default=0.0)
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
     sample_s: float = number("s", 0.001, 3600, "interval of the counters in a Run", default=1.0)
@@ -137,6 +139,8 @@ class Scenario:
         Constants that differ from the calibration, by name.
     timeline : tuple of Change
         What happens when.
+    databases : tuple of (name, settings)
+        Several databases that share the machines, each with what is its own; none: the scenario is one database.
     """
 
     profile: Profile
@@ -147,6 +151,7 @@ class Scenario:
     timeline: tuple[Change, ...] = ()
     database: str = "OLTP"
     title: str = ""
+    databases: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.replicas) <= REPLICAS_MAX:
@@ -229,6 +234,32 @@ class Scenario:
         return {
             name: dataclasses.replace(entry, value=self.overrides.get(name, entry.value)) for name, entry in constants().items()
         }
+
+    def each(self) -> tuple[Scenario, ...]:
+        """One scenario for each database, with its own settings and part of the timeline; one alone is the scenario itself."""
+        if not self.databases:
+            return (self,)
+        plain = dataclasses.replace(self, databases=())
+        return tuple(
+            dataclasses.replace(
+                plain.with_settings(settings),
+                database=name,
+                timeline=tuple(change for change in self.timeline if change.database in (None, name)),
+            )
+            for name, settings in self.databases
+        )
+
+    def schedule(self, end_s: float) -> list[tuple[float, Change]]:
+        """What happens when before ``end_s`` (s from the end of the warm-up): the ramp-up of users, then the timeline."""
+        ramp = self.settings.ramp_up_s
+        found = []
+        if ramp > 0.0:
+            users = self.settings.users
+            steps = [index / RAMP_STEPS for index in range(RAMP_STEPS + 1)]
+            begin = -self.settings.warmup_s
+            found = [(begin + ramp * part, Change(begin + ramp * part, {"users": users * part})) for part in steps]
+        found += [(at_s, change) for change in self.timeline for at_s in change.times(end_s)]
+        return sorted((entry for entry in found if entry[0] < end_s), key=lambda entry: entry[0])
 
     @property
     def node_names(self) -> tuple[str, ...]:

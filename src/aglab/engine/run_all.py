@@ -1,0 +1,37 @@
+"""A scenario run whole: one database as a flow, several as databases that share their machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aglab.core.progress import no_progress
+from aglab.engine.databases import Databases
+from aglab.engine.flow import Flow
+from aglab.engine.logfile import log_notes, reuse_wait
+from aglab.record import Run
+from aglab.scenario import Scenario
+
+
+def run_all(
+    scenario: Scenario, seed: int = 1, seconds: float | None = None, progress: Callable[..., None] = no_progress
+) -> tuple[Run, dict[str, Flow]]:
+    """The run of a scenario with its timeline, and the flow of each database at its end, by name."""
+    each = scenario.each()
+    if len(each) == 1:
+        flow = Flow(each[0], seed)
+        return flow.run(seconds, progress), {each[0].database: flow}
+    several = Databases(each, seed)
+    return several.run(seconds, progress), several.flows
+
+
+def log_waits(flows: dict[str, Flow]) -> dict[str, Any]:
+    """What keeps each node's log at the end: node -> ``log_reuse_wait_desc``; by database first where there are several."""
+    waits = {name: {node: reuse_wait(flow, node) for node in flow.names} for name, flow in flows.items()}
+    return waits if len(waits) > 1 else next(iter(waits.values()))
+
+
+def notes(flows: dict[str, Flow]) -> list[str]:
+    """What the logs of all databases did that averages do not show."""
+    several = len(flows) > 1
+    return [f"{name}: {note}" if several else note for name, flow in flows.items() for note in log_notes(flow)]
