@@ -101,6 +101,8 @@ def test_what_the_documentation_rules_out_is_refused(pmem):
     refused(pmem, ADD.replace("tail", "second"), "has a persistent log buffer already")
     refused(pmem, "ALTER DATABASE [OLTP] SET PERSISTENT_LOG_BUFFER = ON (DIRECTORY_NAME = '/mnt/dax')", "already")
     refused(pmem, "ALTER DATABASE [OLTP] SET ENCRYPTION ON", "which transparent data encryption excludes")
+    pmem.sql("CREATE MASTER KEY; CREATE CERTIFICATE tde WITH SUBJECT = N'Keys of databases'")
+    pmem.sql("CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde", database="OLTP")
     pmem.sql("ALTER DATABASE [OLTP] SET PERSISTENT_LOG_BUFFER = OFF; ALTER DATABASE [OLTP] SET ENCRYPTION ON")
     refused(pmem, ADD, "transparent data encryption cannot have a persistent log buffer")
     files = "SELECT name FROM sys.database_files ORDER BY file_id"
@@ -137,7 +139,7 @@ def test_hybrid_buffer_pool_is_configured_now_and_in_force_after_a_restart(pmem)
     assert pmem.rows(pool) == [{"is_configured": True, "is_enabled": True}]
     pmem.sql("ALTER DATABASE [OLTP] SET MEMORY_OPTIMIZED = OFF")
     assert pmem.value("SELECT is_memory_optimized_enabled FROM sys.databases WHERE name = N'OLTP'") is False
-    refused(pmem, "ALTER SERVER CONFIGURATION SET SOFTNUMA OFF", "does not implement")
+    refused(pmem, "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0", "does not implement")
 
 
 def test_a_database_whose_buffer_is_gone_waits_for_it(pmem):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aglab.ag import saving
+from aglab.twin import encryption
 from aglab.twin.availability import Availability
 from aglab.twin.backups.record import BackupSet
 from aglab.twin.endpoints import Trust
@@ -120,6 +121,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "health": node.health.to_dict(),
         "governor": node.governor.to_dict(),
         "traces": node.traces.to_list(),
+        "encryption": encryption.to_dict(node.encryption),
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
@@ -155,6 +157,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.health = HealthSession(**content["health"])
     node.governor = Governor.from_dict(content.get("governor"))
     node.traces = Traces.from_list(content.get("traces", []))
+    node.encryption = encryption.from_dict(content.get("encryption", {}))
     node.listen()
     instance.protected_modules = node.governor.classifier_ids()
     node.started_s = float(content["started_s"])

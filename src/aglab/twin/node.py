@@ -19,7 +19,7 @@ from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError, error
 from aglab.tsql.catalog.server import LOG_REUSE
 from aglab.tsql.permissions import need_entry
-from aglab.twin import deadlocks, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
+from aglab.twin import deadlocks, encryption, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
 from aglab.twin.availability import identifier
 from aglab.twin.backups.history import preferred
 from aglab.twin.backups.history import rows as backup_rows
@@ -77,6 +77,7 @@ class Node(Requests):
         self.health = HealthSession()
         self.governor = Governor()
         self.traces = Traces()
+        self.encryption: dict[str, encryption.Key] = {}  # by database in lower case
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -377,6 +378,7 @@ class Node(Requests):
             self.cluster.dirty_rows = True
         if change.scope == "drop_database":
             self._leave_before_drop(change.database)
+            encryption.forget(self, change.database)
         try:
             settings.changed(self, change, session)
         except AglabError as error:

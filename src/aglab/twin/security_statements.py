@@ -178,6 +178,8 @@ def drop_certificate(node: Node, command: Command, session: Session) -> Iterator
     endpoint = node.trust.endpoint
     if endpoint is not None and endpoint.certificate.lower() == name.lower():
         raise refusal(15352, "certificate")
+    if any(key.certificate.lower() == name.lower() for key in node.encryption.values()):
+        raise refusal(15352, "certificate")
     del node.trust.certificates[name.lower()]
     return changed(node)
 

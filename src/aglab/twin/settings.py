@@ -15,7 +15,7 @@ from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.store.table import Table
-from aglab.twin import governor_statements, group_statements, logins, permissions, security_statements
+from aglab.twin import encryption, governor_statements, group_statements, logins, permissions, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 from aglab.twin.traces import statements as trace_statements
@@ -209,6 +209,7 @@ _COMMANDS = {
     "ALTER INDEX": _rebuild,
     "CHECKPOINT": _checkpoint,
     **governor_statements.COMMANDS,
+    **encryption.COMMANDS,
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
     **logins.COMMANDS,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
-from aglab.twin import governor_views, views_endpoints
+from aglab.twin import encryption, governor_views, views_endpoints
 from aglab.twin.traces import views as trace_views
 
 if TYPE_CHECKING:
@@ -139,4 +139,5 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
     **governor_views.VIEWS,
+    **encryption.VIEWS,
 }

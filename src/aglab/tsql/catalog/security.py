@@ -250,3 +250,11 @@ def _my_permissions(runtime: Any, database: Database, arguments: tuple[Any, ...]
     where = (runtime.instance.database(name.strip("[]")) or database) if kind.upper() == "DATABASE" and name else database
     for entity, permission in held(runtime.instance, where, runtime.session.login, kind.upper()):
         yield entity, "", permission
+
+
+define(
+    """sys.dm_database_encryption_keys: database_id int!, encryption_state int, create_date datetime, regenerate_date datetime,
+    modify_date datetime, set_date datetime, opened_date datetime, key_algorithm nvarchar(32), key_length int,
+    encryptor_thumbprint varbinary(20), encryptor_type nvarchar(32), percent_complete real, encryption_state_desc nvarchar(32),
+    encryption_scan_state int, encryption_scan_state_desc nvarchar(32), encryption_scan_modify_date datetime"""
+)

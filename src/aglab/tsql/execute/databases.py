@@ -120,6 +120,8 @@ class DatabaseMixin(FileMixin):
             raise problem
         self.runtime.host.check_access(database.name, self.session, True)
         self.check_encryption(database, option, stored, s.line)
+        if option == "ENCRYPTION":
+            yield from self._node(Command("ALTER DATABASE SET ENCRYPTION", database.name, {"ON": stored}), s.line)
         if option == "SINGLE_USER":
             yield from self._node(Command("ALTER DATABASE SET SINGLE_USER", database.name, dict(s.detail)), s.line)
         database.options[column] = stored
