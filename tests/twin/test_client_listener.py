@@ -108,6 +108,17 @@ def test_read_intent_takes_turns_over_the_routing_list(group):
     )
 
 
+def test_a_listener_with_dhcp_has_an_address(group):
+    """WITH DHCP: the listener answers on the address that it was given, and the view says where it comes from."""
+    port = free_port()
+    group.sql(f"ALTER AVAILABILITY GROUP ag1 ADD LISTENER N'leased' (WITH DHCP ON (N'127.0.0.0', N'255.0.0.0'), PORT = {port})")
+    row = group.rows("SELECT ip_address AS i, is_dhcp AS d FROM sys.availability_group_listener_ip_addresses")[0]
+    assert row == {"i": "127.0.0.1", "d": True}
+    assert group.value("SELECT dns_name FROM sys.availability_group_listeners") == "leased"
+    with socket.create_connection((row["i"], port), timeout=5):
+        pass
+
+
 def test_an_address_that_cannot_be_had(group):
     """A port in use and an address off loopback are clear errors, and no listener is left."""
     with socket.socket() as taken:

@@ -73,6 +73,11 @@ class Adapter:
             "crash": (self.faults.crash, [("node", name, None, True)], "end a node at once"),
             "stop": (self.faults.stop, [("node", name, None, True)], "stop a node's service"),
             "start": (self.faults.start, [("node", name, None, True)], "start a node that has ended"),
+            "force_quorum": (
+                self.faults.force_quorum,
+                [("node", name, None, True)],
+                "start the cluster without a majority",
+            ),
             "delay": (self.faults.delay, [("rtt_us", number, None, True)], "round trip between replicas"),
             "status": (self.status, [], "clock, pace, load, profile"),
             "shutdown": (self.shutdown, [], "end the twin"),

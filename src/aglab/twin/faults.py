@@ -74,6 +74,15 @@ class Faults:
             target.begin()
         yield message(f"Node {target.name} runs.")
 
+    def force_quorum(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.force_quorum @node: the cluster is started there without a majority, as Start-ClusterNode -FixQuorum does"""
+        target = self._member(node)
+        if not target.accepting:
+            raise UsageError(f"node {target.name!r} is down", "start it, then force the quorum there")
+        self.cluster.groups.act(events.ForceQuorum(target.name), caller=session)
+        self.cluster.groups.notice(session)
+        yield message(f"The cluster runs on {target.name} and the nodes that it reaches, without a majority.")
+
     def delay(self, here: Node, session: Session, /, rtt_us: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.delay @rtt_us"""
         try:

@@ -15,6 +15,7 @@ from aglab.twin.clauses import Clauses
 from aglab.twin.endpoints import parsed_url
 from aglab.twin.security_messages import refusal
 
+LEASED = ("127.0.0.1", "255.0.0.0")  # the address that every listener WITH DHCP gets
 Reader = Callable[[Clauses], Any]
 _MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT", "CONFIGURATION_ONLY")
 
@@ -181,14 +182,17 @@ def listener(reader: Clauses) -> Listener:
     name = reader.text()
     reader.expect("(")
     addresses: tuple[tuple[str, str], ...] = ()
-    port = 1433
+    port, dhcp = 1433, False
     if reader.accept("WITH"):
         if reader.accept("DHCP"):
-            raise not_implemented("a listener WITH DHCP (name its address: WITH IP ((N'127.0.0.10', N'255.0.0.0')))")
-        reader.expect("IP")
-        reader.expect("(")
-        addresses = tuple(reader.listed(lambda: _address(reader)))
-        reader.expect(")")
+            if reader.accept("ON"):
+                _address(reader)  # the subnet; there is one network here
+            addresses, dhcp = (LEASED,), True
+        else:
+            reader.expect("IP")
+            reader.expect("(")
+            addresses = tuple(reader.listed(lambda: _address(reader)))
+            reader.expect(")")
         if reader.accept(","):
             reader.expect("PORT", "=")
             port = reader.number()
@@ -196,7 +200,7 @@ def listener(reader: Clauses) -> Listener:
         reader.expect("PORT", "=")
         port = reader.number()
     reader.expect(")")
-    return Listener(name, port, addresses)
+    return Listener(name, port, addresses, dhcp)
 
 
 def _address(reader: Clauses) -> tuple[str, str]:
