@@ -675,7 +675,10 @@ def test_other_hardware_is_for_the_twins_nodes(stand, quiet, monkeypatch):
         def _ask_who_answers(self):
             self.server, self.simulated, self.profile = "aglab twin", True, self._containers.choices.profile
 
+    other, ended = Twin(project), []
+    other._open["sql1", "master"] = type("Session", (), {"close": lambda self: ended.append("closed")})()
     with Twin(project, profile="hpe-dl380-gen9-ssd") as cluster:
+        assert ended == ["closed"], "sessions of the servers' earlier life are not used again"
         assert cluster.profile == "hpe-dl380-gen9-ssd"
         assert project.docker.environment["AGLAB_TWIN_PROFILE"] == "hpe-dl380-gen9-ssd"
         assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ BRIDGE_RTT_US = 100  # about the round trip between two containers of one machin
 LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
 WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
 _SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
+_OPEN: weakref.WeakSet[DockerCluster] = weakref.WeakSet()  # in this process
 
 
 def containers_home() -> Any:
@@ -67,6 +69,7 @@ class DockerCluster(Cluster):
 
     def __init__(self, containers: Containers, bare: bool | None = None, profile: str | None = None) -> None:
         self._containers = containers
+        _OPEN.add(self)
         self._own_profile = ""
         self._load: Any = None
         self.server = ""
@@ -92,9 +95,13 @@ class DockerCluster(Cluster):
         if not self._containers.is_twin:
             raise StepNotPossible("hardware", self.mode)
         self._own_profile = self._own_profile or self.profile
-        self._forget()
-        self._containers.equip(profile)
+        self._start_with(profile)
         self._ask_who_answers()
+
+    def _start_with(self, profile: str) -> None:
+        self._containers.equip(profile)
+        for one in _OPEN:  # every server has started again: the sessions of all are gone
+            one._forget()
 
     def _ask_who_answers(self) -> None:
         self.server = str(self.sql("SELECT @@VERSION AS version").value).splitlines()[0]
@@ -222,4 +229,4 @@ class DockerCluster(Cluster):
         super().close()
         if self._own_profile:
             own, self._own_profile = self._own_profile, ""
-            self._containers.equip(own)
+            self._start_with(own)
