@@ -12,17 +12,17 @@ import pytest
 from conftest import IMAGE, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
+# 13 is not among them: it asserts seconds of an outage, and a second of Docker's own work is many of the servers' here
 # notebook, pace of the servers' clock; nodes, hardware and cluster type are those that its lab.toml names
 NOTEBOOKS = [
     ("16_checkpoint_throttle", "240x"),
     *(
         pytest.param(name, pace, marks=pytest.mark.slow)
         for name, pace in (
-            ("03_workloads", "60x"),
+            ("03_workloads", "120x"),
             ("08_table_partitioning", "240x"),
             ("10_build_the_group", "60x"),
             ("12_synchronous_commit", "20x"),
-            ("13_redo_and_failover", "10x"),
             ("17_backup_options", "240x"),
             ("21_tail_of_the_log", "20x"),
         )
