@@ -1,6 +1,6 @@
 # The checkout's entrance. Each target makes ready what it needs on a fresh Debian, Ubuntu or macOS machine.
 # On Windows use: pip install . ; aglab lab
-.PHONY: setup lab demo test lint unit test-clients test-docker soak verify-live nbval book browser notebooks bench calibrate ablation evidence clean
+.PHONY: setup lab demo test lint unit test-clients test-docker test-classroom soak verify-live nbval book browser notebooks bench calibrate ablation evidence clean
 PY := .venv/bin/python
 AGLAB := .venv/bin/aglab
 
@@ -27,7 +27,7 @@ lint:
 
 # A file of tests stays on one processor: its fixtures are shared.
 unit:
-	$(PY) -m pytest -n auto --dist loadfile tests -m "not slow and not browser and not docker and not clients"
+	$(PY) -m pytest -n auto --dist loadfile tests -m "not slow and not browser and not docker and not clients and not classroom"
 
 # Clients in other languages (Go, Java, Node, Rust), each where its toolchain is installed; the first run downloads them.
 test-clients:
@@ -45,6 +45,11 @@ soak:
 test-docker:
 	@scripts/bootstrap.sh test
 	@scripts/docker_round.sh
+
+# Three seats of a local JupyterHub at once, each with a private twin; needs node and npm, and downloads the hub.
+test-classroom:
+	@scripts/bootstrap.sh test
+	$(PY) -m pytest tests/unit/test_classroom.py -m classroom -rs
 
 # The same containers with real SQL Server images, for whoever has them: ACCEPT_EULA=Y make verify-live
 verify-live:

@@ -168,7 +168,7 @@ def test_the_check_tells_what_a_seat_should_not_see(monkeypatch):
     assert "notebooks" in classroom_check.judged("a", {"notebooks": 0}, good)[0]
 
 
-@pytest.mark.slow
+@pytest.mark.classroom
 @pytest.mark.timeout(1500)
 @pytest.mark.skipif(not (shutil.which("node") and shutil.which("npm")), reason="the hub's proxy needs node and npm")
 @pytest.mark.skipif(sys.platform != "linux", reason="user ids and memory of Linux")
