@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Three learners on a hub on this machine, each with JupyterLab's server and a private twin at the same time: shows that they do not see
 # one another's nodes, passwords or predictions, and what a seat weighs. Needs node and npm (the hub's proxy) and pip; no Kubernetes.
-# Packages go to AGLAB_CLASSROOM_DIR (default /var/tmp/aglab-classroom) and stay there for the next time. Usage: classroom_check.sh [SEATS]
+# Minutes the first time. Packages go to AGLAB_CLASSROOM_DIR (default /var/tmp/aglab-classroom) and stay there for the next time. Usage: classroom_check.sh [SEATS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seats=${1:-3}
@@ -11,6 +11,8 @@ jupyterhub=5.4.4                   # as docker/classroom/Dockerfile
 for tool in node npm "$python"; do
   command -v "$tool" >/dev/null 2>&1 || { echo "classroom_check: $tool is not installed"; exit 3; }
 done
+"$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+  { echo "classroom_check: $python is older than 3.11 or has no venv; name another with PYTHON=, or apt-get install python3-venv"; exit 3; }
 mkdir -p "$where"
 chmod 0755 "$where"
 if ! "$where/env/bin/python" -c "import jupyterhub, sys; sys.exit(jupyterhub.__version__ != '$jupyterhub')" 2>/dev/null; then

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from test_remote_mode import DOP, RECOVERY, VARIABLE, file, twin, written  # noqa: F401 - fixtures
 
+from aglab.cli.app import main
 from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.lab.remote_cluster import RemoteCluster
 from aglab.lab.remote_probe import Look, labs_for
@@ -147,7 +149,7 @@ with RemoteCluster.opened(sys.argv[1], ["database-options", "server-options"]) a
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("how", ["fails", "Ctrl-C", "terminated", "killed"])
-def test_a_lab_that_ends_halfway_leaves_the_servers_as_they_were(twin, file, tmp_path, how):  # noqa: F811
+def test_a_lab_that_ends_halfway_leaves_the_servers_as_they_were(twin, file, tmp_path, how, capsys, monkeypatch):  # noqa: F811
     """An error, Ctrl-C and a friendly end write everything back; after a kill the T-SQL that does it lies in a file."""
     before = (twin.sql(RECOVERY).value, twin.sql(DOP).value)
     home = tmp_path / "home"
@@ -165,6 +167,10 @@ def test_a_lab_that_ends_halfway_leaves_the_servers_as_they_were(twin, file, tmp
     left = list((home / "remote").glob("undo-*.sql"))
     if how == "killed":
         [text] = [one.read_text() for one in left]
+        monkeypatch.setenv("AGLAB_HOME", str(home))
+        assert main(["status", "--mode", "remote", "--servers", str(file), "--json"]) == 0
+        said = capsys.readouterr()
+        assert json.loads(said.out)["left_over"] == [str(left[0])] and "by hand" in said.err
         assert "max degree of parallelism" in text and "TARGET_RECOVERY_TIME" in text
         for batch in text.split("\nGO"):
             twin.sql(batch) if batch.strip() else None

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 
 from aglab.cli import shell
+
+
+def left_over() -> list[Path]:
+    """T-SQL of earlier runs that were killed before they could take back what they had changed."""
+    import psutil
+
+    from aglab.lab import store
+
+    found = [(path, re.fullmatch(r"undo-(\d+)-\w+", path.stem)) for path in sorted((store.home() / "remote").glob("undo-*.sql"))]
+    return [path for path, named in found if named and not psutil.pid_exists(int(named[1]))]
 
 
 def show(file: Path | None, allow: tuple[str, ...], as_json: bool) -> None:
@@ -17,9 +28,12 @@ def show(file: Path | None, allow: tuple[str, ...], as_json: bool) -> None:
         looks = cluster.looks()
         labs = labs_for(looks, cluster.database, cluster.allowed, bool(cluster.file.hammerdb))
         label, allowed = cluster.label, sorted(cluster.allowed)
+    left = [str(path) for path in left_over()]
+    for path in left:
+        shell.note(f"an earlier run was killed before it took back its changes: run {path} by hand, then delete it")
     if as_json:
         nodes = [{**asdict(one), "sampling": one.sampling} for one in looks]
-        shell.print_json({"mode": "remote", "label": label, "allow": allowed, "nodes": nodes, "labs": labs})
+        shell.print_json({"mode": "remote", "label": label, "allow": allowed, "nodes": nodes, "labs": labs, "left_over": left})
         return
     rows = []
     for one in looks:
