@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from aglab.engine import steady
 from aglab.engine.backup import BackupJob, BackupOptions, Busy, backup_rate, restore_rate
-from aglab.hardware import DiskArray, Profile, Spindle
+from aglab.hardware import DiskArray, Profile, Spindle, Volume
+from aglab.hardware.array_volume import ArrayVolume, array_volume
 from aglab.hardware.spindles import read_latency_ms, sustained
 from aglab.scenario import Scenario
 
@@ -58,6 +59,55 @@ def test_law_10_raid_levels_keep_their_order(array, reads, fill):
     """At one fill and a mixed load RAID 10 sustains no less than 50, and 50 no less than 6; nobody beats RAID 0."""
     found = [sustained(dataclasses.replace(array, raid=level), 8, reads, fill, 200).iops for level in ("0", "10", "50", "6")]
     assert all(a >= b * (1 - TIGHT) for a, b in itertools.pairwise(found))
+
+
+@st.composite
+def volumes(draw) -> Volume:
+    """A random volume of flash devices that every RAID level can be built of, with limits or without."""
+    return Volume(
+        devices=2 * draw(st.integers(3, 20)),
+        raid="10",
+        read_iops=draw(st.floats(1e3, 1e6)),
+        write_iops=draw(st.floats(500, 5e5)),
+        read_mb_s=draw(st.floats(50, 7000)),
+        write_mb_s=draw(st.floats(20, 5000)),
+        read_latency_us=draw(st.floats(10, 2000)),
+        write_latency_us=draw(st.floats(5, 2000)),
+        capacity_gb=1000,
+        max_mb_s=draw(st.sampled_from([0.0, 100.0, 1000.0])),
+        max_iops=draw(st.sampled_from([0.0, 500.0, 1e5])),
+    )
+
+
+@EXAMPLES
+@given(volumes(), st.floats(0, 1), st.floats(1, 32))
+def test_law_10_flash_keeps_its_order_and_its_limits(volume, reads, pages):
+    """RAID 0 does most; a limit binds reads, gathered writes and log writes alike; more devices never do less."""
+    best = dataclasses.replace(volume, raid="0").random_iops(reads)
+    assert volume.random_iops(reads) <= best * (1 + TIGHT)
+    more = dataclasses.replace(volume, devices=volume.devices + 2)
+    assert more.random_iops(reads) >= volume.random_iops(reads) * (1 - TIGHT)
+    assert more.gathered_write_s(pages) <= volume.gathered_write_s(pages) * (1 + TIGHT)
+    if volume.max_iops:
+        assert volume.random_iops(reads) <= volume.max_iops * (1 + TIGHT)
+        assert 1 / volume.gathered_write_s(pages) <= volume.max_iops * pages * (1 + TIGHT)
+        assert 1 / volume.log_write_s <= volume.max_iops * (1 + TIGHT)
+    if volume.max_mb_s:
+        assert 8192 / volume.gathered_write_s(pages) <= volume.max_mb_s * 1e6 * (1 + TIGHT)
+
+
+@EXAMPLES
+@given(disk_arrays(), st.floats(0.05, 1), st.integers(1, 4))
+def test_law_10_volumes_on_arrays_keep_the_order_of_raid_levels(array, fill, arrays):
+    """Checkpoint writes: RAID 0 >= 10 >= 50 >= 6; arrays filled alike add up, but for what their links let through."""
+    free = dataclasses.replace(array, links=1000, link_gbit_s=1000)
+    made = [array_volume(free, ArrayVolume(arrays=arrays, raid=level, fill=fill)) for level in ("0", "10", "50", "6")]
+    rates = [one.write_bytes_s for one in made]
+    assert all(a >= b * (1 - TIGHT) for a, b in itertools.pairwise(rates))
+    one = array_volume(free, ArrayVolume(raid="10", fill=fill))
+    assert abs(made[1].write_bytes_s - arrays * one.write_bytes_s) <= TIGHT * made[1].write_bytes_s
+    linked = array_volume(array, ArrayVolume(arrays=arrays, raid="10", fill=fill))
+    assert linked.write_bytes_s <= made[1].write_bytes_s * (1 + TIGHT)
 
 
 @EXAMPLES

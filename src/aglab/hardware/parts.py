@@ -158,6 +158,13 @@ class Volume:
         one = max(self.write_s_per_page, self.write_penalty / (self.devices * self.write_iops * pages))
         return max(one, 1.0 / (self.max_iops * pages)) if self.max_iops else one
 
+    def random_iops(self, read_share: float) -> float:
+        """Most random requests/s of 8 KB at a share of reads, when every device is busy all the time."""
+        read_s = max(1.0 / self.read_iops, PAGE_BYTES / (self.read_mb_s * 1e6))
+        write_s = max(1.0 / self.write_iops, PAGE_BYTES / (self.write_mb_s * 1e6))
+        rate = self.devices / (read_share * read_s + (1.0 - read_share) * self.write_penalty * write_s)
+        return self._capped(rate)
+
     @property
     def log_write_s(self) -> float:
         """Time of a small write (s); one after the other they are never more than a limit of IOPS lets through."""
