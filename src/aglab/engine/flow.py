@@ -22,6 +22,7 @@ from aglab.engine.jit import COMPILED
 from aglab.engine.layout import Array
 from aglab.engine.params import build
 from aglab.engine.tick import advance as run_ticks
+from aglab.engine.warmth import cool
 from aglab.scenario import Scenario, check_change
 
 if TYPE_CHECKING:
@@ -295,6 +296,7 @@ def _set_primary(flow: Flow, nodes: Any, value: str) -> None:
             state.st[index, column] = min(state.st[index, column], end)
     state.st[old, at.S_REDONE] = state.st[old, at.S_LSN]
     state.st[new, at.S_JOB_LOG] = 0.0
+    cool(flow, new, hot=False)
     state.st[new, at.S_CONNECTED] = 1.0
     state.st[new, at.S_SUSPENDED] = 0.0
 
@@ -342,6 +344,7 @@ def _restart(flow: Flow, nodes: Any, value: float) -> None:
     # a clean stop ends with a checkpoint: no dirty page is left, recovery would start here
     state = flow.state
     for index in nodes:
+        cool(flow, index, hot=True)
         running.leave(flow, index, "restart")  # a job ends with the instance, unless it can be resumed
         primary = index == int(state.cl[at.K_PRIMARY])
         position = state.st[index, at.S_LSN if primary else at.S_REDONE]

@@ -57,8 +57,10 @@ SEGMENTS = 64
     W_WRITE_SHARE,
     W_PAGES_PER_WRITE,
     W_BATCHES,
+    W_COLD,  # accesses to cold pages
+    W_REST,  # cold pages of the database
     WL_SIZE,
-) = range(9)
+) = range(11)
 
 # --- ct: constants and cluster-wide settings
 (
@@ -128,8 +130,10 @@ SEGMENTS = 64
     S_GROWN,  # bytes by which the log file has grown
     S_STALL,  # time that transactions still wait for a growth, s
     S_VLFS,  # virtual log files that growth has added
+    S_COLD_HOT,  # hot pages that a restart left out of the buffer pool and that are not read again yet
+    S_COLD_REST,  # and cold ones that it would hold
     ST_SIZE,
-) = range(30)
+) = range(32)
 
 # --- cl: the cluster
 (
@@ -312,8 +316,9 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_NOISE_KEPT,  # share of the mix's wander that a tick keeps
     E_NOISE_NEW,  # and of a new draw that it adds
     E_PACE_KEPT,  # share of a node's average log rate that a tick keeps
+    E_READS,  # physical reads of one transaction
     ENV_SIZE,
-) = range(27)
+) = range(28)
 
 
 def workspace(nodes: int) -> tuple[Array, Array, Array]:

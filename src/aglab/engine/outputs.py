@@ -42,6 +42,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "log_send_rate_kb_s": st[at.S_SEND_RATE] / KIB,
         "recovery_queue_kb": queue / KIB,
         "redo_rate_kb_s": st[at.S_REDO_RATE] / KIB,
+        "buffer_pool_missing_pages": st[at.S_COLD_HOT] + st[at.S_COLD_REST],
         "dirty_pages": dirty_pages_now(node, state.st, state.seg, wl),
         "checkpoint_running": st[at.S_SWEEPING],
         "checkpoints": st[at.S_CHECKPOINTS],

@@ -89,6 +89,8 @@ def workload_row(scenario: Scenario) -> Array:
     wl[at.W_WRITE_SHARE] = share if job.log_bytes_per_tx > 0 else 0.0
     wl[at.W_PAGES_PER_WRITE] = job.pages_per_checkpoint_write
     wl[at.W_BATCHES] = job.batches_per_tx
+    wl[at.W_COLD] = job.cold_touches_per_tx
+    wl[at.W_REST] = max(job.data_pages - job.hot_pages, 1.0)
     return wl
 
 

@@ -21,16 +21,16 @@ _SECANTS = 8  # looks at R before the bracket takes over
 @kernel
 def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Response time at throughput ``x`` (s); fills ``out``."""
-    data_volume(x * here[at.H_READS_PER_TX], here, ct, env, out)
+    data_volume(x * env[at.E_READS], here, ct, env, out)
     work = x * (env[at.E_CPU] + env[at.E_SEND_WORK]) + env[at.E_BG_WORK] + out[at.O_WRITE_RATE] * ct[at.C_WRITE_CPU]
     cpu(work, env[at.E_CPU], here, out)
     share = wl[at.W_WRITE_SHARE]
-    r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + here[at.H_READS_PER_TX] * out[at.O_READ_LAT]
+    r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + env[at.E_READS] * out[at.O_READ_LAT]
     if share > 0.0:
         log_tx = wl[at.W_LOG] / share
         r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
     if env[at.E_RESUME] > 0.0:
-        r = r + (wl[at.W_BATCHES] + here[at.H_READS_PER_TX] + share) * env[at.E_RESUME]
+        r = r + (wl[at.W_BATCHES] + env[at.E_READS] + share) * env[at.E_RESUME]
     out[at.O_R] = r
     return r
 
@@ -43,8 +43,8 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     limit = 1e12
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
-    if here[at.H_READS_PER_TX] * here[at.H_READ_S] > 1e-15:
-        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (here[at.H_READS_PER_TX] * env[at.E_READ_S]))
+    if env[at.E_READS] * here[at.H_READ_S] > 1e-15:
+        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (env[at.E_READS] * env[at.E_READ_S]))
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG]) * (1.0 - here[at.H_OTHER_LOG])
         if env[at.E_NSYNC] > 0.5:

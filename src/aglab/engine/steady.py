@@ -68,14 +68,14 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: Job | None = None) -> 
     users = 0.0 if jb[0, 0, at.J_BLOCKS] else scenario.settings.users
     x = solve_steady(0, users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
     share = wl[at.W_WRITE_SHARE]
-    waits = (wl[at.W_BATCHES] + params.hw[0, at.H_READS_PER_TX] + share) * env[at.E_RESUME]
+    waits = (wl[at.W_BATCHES] + env[at.E_READS] + share) * env[at.E_RESUME]
     return Steady(
         throughput_s=float(x),
         response_s=float(out[at.O_R]),
         think_s=float(wl[at.W_THINK]),
         cpu_s=float(out[at.O_CPU_TIME]),
         cpu_wait_s=float(out[at.O_CPU_WAIT] + waits),
-        read_s=float(params.hw[0, at.H_READS_PER_TX] * out[at.O_READ_LAT]),
+        read_s=float(env[at.E_READS] * out[at.O_READ_LAT]),
         commit_s=float(share * out[at.O_COMMIT]),
         commit_local_s=float(share * out[at.O_COMMIT_LOCAL]),
         cpu_util=float(out[at.O_CPU_UTIL]),

@@ -19,6 +19,7 @@ from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, redo_job_log, ship
 from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares, users_wait
 from aglab.engine.solve import solve
+from aglab.engine.warmth import missing_hot, missing_rest, warm_up
 
 PAGE = 8192.0
 _BASE_MOST = 0.1  # share of a small machine that idle services take at most
@@ -102,7 +103,7 @@ def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: A
     writes = x * wl[at.W_WRITE_SHARE]
     if hw[node, at.H_LAZY] > 0.5:
         writes = 0.0  # with delayed durability no commit waits
-    reads = x * hw[node, at.H_READS_PER_TX]
+    reads = x * env[at.E_READS]
     tot[node, at.T_TX] += x * dt
     tot[node, at.T_BATCHES] += x * wl[at.W_BATCHES] * dt
     tot[node, at.T_RESPONSE] += x * out[at.O_R] * dt * 1e3
@@ -137,6 +138,7 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
             sync[node] = in_step(node, p, st)
             syncing += sync[node]
     env[at.E_USERS] = users
+    env[at.E_READS] = hw[p, at.H_READS_PER_TX] + missing_hot(p, wl, st) + missing_rest(p, wl, st)
     env[at.E_CPU] = wl[at.W_CPU] * mix
     env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
     env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p])) + hw[p, at.H_OTHER_WORK]
@@ -231,7 +233,8 @@ def tick_primary(
     st[p, at.S_CPU] = out[at.O_CPU_UTIL]
     tot[p, at.T_CPU] += out[at.O_CPU_UTIL] * hw[p, at.H_THREADS] * dt * 1e3
     book_foreground(p, dt, x, hw, wl, env, out, tot)
-    book_data(p, dt, x * hw[p, at.H_READS_PER_TX], out[at.O_WRITE_RATE], wl, out, tot)
+    warm_up(p, x * dt, wl, st, tot)
+    book_data(p, dt, x * env[at.E_READS], out[at.O_WRITE_RATE], wl, out, tot)
     move_jobs(p, dt, jb, tot)
     flushes = out[at.O_LOG_FLUSHES] + env[at.E_JOB_LOG_RATE] / ct[at.C_LOG_BLOCK]
     book_log(p, dt, flushes, log_rate, out[at.O_LOG_LAT], tot)
@@ -280,7 +283,9 @@ def tick_secondary(
     if has_job(node, jb):
         env[at.E_BG_WORK] = 0.0
         take_shares(node, jb[node, 0, at.J_LOAD], 0.0, 0.0, hw, ct, jb, env)
-    reads = x * hw[node, at.H_READS_PER_TX]
+    reads = x * (hw[node, at.H_READS_PER_TX] + missing_hot(node, wl, st))
+    if x > 0.0:
+        warm_up(node, x * dt, wl, st, tot)
     data_volume(reads, here, ct, env, out)
     rate = out[at.O_WRITE_RATE]
     write_out(node, p, dt, rate, st, seg, wl, ct, tot)

@@ -40,6 +40,7 @@ ALIASES: dict[str, str] = {
     "memory_placement": "settings.memory_placement",
     "loss": "hardware.network.loss",
     "ramp_up_s": "settings.ramp_up_s",
+    "buffer_pool": "settings.buffer_pool",
     "noise": "settings.noise_cv",
     "tick_s": "settings.tick_s",
     "sample_s": "settings.sample_s",

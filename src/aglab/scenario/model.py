@@ -90,6 +90,11 @@ class Settings:
         "spread: pages lie on all NUMA nodes; local: one pool for each node and its users keep to its memory",
         default="spread",
     )
+    buffer_pool: str = choice(
+        ("warm", "cold after restart"),
+        "warm: a restart or failover finds its pages in memory; cold after restart: they are read again",
+        default="warm",
+    )
     ramp_up_s: float = number("s", 0, 1e6, "time in which users log in one after the other, from the start", default=0.0)
     noise_cv: float = number("", 0, 1, "how much the transaction mix wanders, as a share of CPU demand", default=0.02)
     tick_s: float = number("s", 0.001, 1, "step of the flow engine", default=0.1)
