@@ -11,6 +11,7 @@ import random
 
 import pytest
 import simpy
+from simpy_models import simulate_processors
 
 from aglab.engine import Flow, steady
 from aglab.scenario import Scenario
@@ -73,27 +74,6 @@ def test_the_closed_network_is_a_machine_repairman(servers, ratio):
     exact = repairman(users, think, cpu, servers)
     assert got == pytest.approx(exact, rel=0.12 if 0.6 < ratio < 2 else 0.03)
     assert got <= min(users / (think + cpu), servers / cpu) * (1 + 1e-9)
-
-
-def simulate_processors(users: int, think: float, service: float, servers: int, seconds: float, seed: int) -> float:
-    """Throughput of the same network in SimPy."""
-    draw = random.Random(seed)
-    env = simpy.Environment()
-    cores = simpy.Resource(env, servers)
-    done = [0]
-
-    def user():
-        while True:
-            yield env.timeout(draw.expovariate(1 / think))
-            with cores.request() as turn:
-                yield turn
-                yield env.timeout(draw.expovariate(1 / service))
-            done[0] += 1
-
-    for _ in range(users):
-        env.process(user())
-    env.run(until=seconds)
-    return done[0] / seconds
 
 
 def test_the_closed_network_agrees_with_simpy():

@@ -301,9 +301,35 @@ def test_bench_reports_rows(capsys, monkeypatch):
     import aglab.cli.benchmarks as benchmarks
 
     monkeypatch.setattr(benchmarks, "_wire", lambda: [benchmarks._row("wire", 1.0, "x")])
+    monkeypatch.setattr(benchmarks, "_beside", lambda: [])
     assert [row["what"] for row in run(capsys, "bench", "--json").json["rows"]][-1] in ("SimPy, timeouts", "wire")
     monkeypatch.setattr(benchmarks, "_engine", lambda: [])
     assert "On this machine" in run(capsys, "bench").out
+
+
+def test_bench_history_tells_a_slowdown(capsys, monkeypatch, tmp_path):
+    """Ratios are appended; one that is more than 1.3 times worse than its median is told, with exit code 1."""
+    import aglab.cli.benchmarks as benchmarks
+
+    ratio = {"flow_over_c": 1.0, "mm8_over_simpy": 90.0}
+    rows = lambda what, progress: [benchmarks._row(name, value, "x") | {"ratio": name} for name, value in ratio.items()]  # noqa: E731
+    monkeypatch.setattr(benchmarks, "measure", rows)
+    path = tmp_path / "history.jsonl"
+    for _ in range(3):
+        assert run(capsys, "bench", "--history", str(path)).code == 0
+    ratio["flow_over_c"] = 1.29
+    assert run(capsys, "bench", "--history", str(path), "--json").json["warnings"] == []
+    ratio.update(flow_over_c=1.31, mm8_over_simpy=60.0)
+    found = run(capsys, "bench", "--history", str(path))
+    assert found.code == 1 and "flow_over_c is 1.31, 1.31 times worse" in found.err and "mm8_over_simpy is 60" in found.err
+    assert len(path.read_text().splitlines()) == 5
+    path.write_text("{}\n")
+    found = run(capsys, "bench", "--history", str(path))
+    assert found.code == 2 and "line 1 of" in found.err
+    ratio.clear()
+    assert "no ratio was measured" in run(capsys, "bench", "--history", str(path)).err
+    ratio["flow_over_c"] = 1.0
+    assert "cannot be written" in run(capsys, "bench", "--history", str(tmp_path / "absent" / "file")).err
 
 
 def test_bench_ablation_names_mechanisms(capsys, monkeypatch):

@@ -234,15 +234,33 @@ def sweep(
     shell.print_table(f"Sweep of {slug} (averages; SIMULATED, profile {base.profile.name})", shown, rows, right=shown)
 
 
-def bench(what: Annotated[str, typer.Argument(help="speed, or ablation.")] = "speed", as_json: shell.Json = False) -> None:
+def bench(
+    what: Annotated[str, typer.Argument(help="speed, or ablation.")] = "speed",
+    history: Annotated[
+        Path | None,
+        typer.Option("--history", help="Append the ratios to this file; exit code 1 when one is 1.3 x worse."),
+    ] = None,
+    as_json: shell.Json = False,
+) -> None:
     """How fast the engine and the wire are on this machine; or what breaks when a mechanism is taken out (a minute)."""
-    from aglab.cli.benchmarks import measure
+    import datetime
+
+    from aglab.cli.benchmarks import measure, remember
 
     with shell.progress_bar("bench") as progress:
         rows = measure(what, progress)
+    warnings = remember(rows, history, datetime.date.today()) if history is not None else []
     if as_json:
-        shell.print_json({"rows": rows})
-        return
+        shell.print_json({"rows": rows, "warnings": warnings})
+    else:
+        _print_bench(what, rows)
+    for warning in warnings:
+        shell.note(f"warning: {warning}")
+    if warnings:
+        raise typer.Exit(1)
+
+
+def _print_bench(what: str, rows: list[dict[str, Any]]) -> None:
     if what == "ablation":
         heads = ("without", "loss", "before refit", "fitted %", "predicted %", "worst fitted row", "%")
         keys = ("loss", "loss_not_refitted", "fitted_median_abs_error_pct", "predicted_median_abs_error_pct")
@@ -254,5 +272,8 @@ def bench(what: Annotated[str, typer.Argument(help="speed, or ablation.")] = "sp
             "One mechanism taken out, the rest fitted again (median absolute errors)", heads, lines, right=heads[1:5]
         )
         return
-    table = [(row["what"], f"{row['value']:,.1f}", row["unit"], row["note"]) for row in rows]
+    table = [
+        (row["what"], f"{row['value']:,.1f}" if row["value"] >= 10 else f"{row['value']:.2f}", row["unit"], row["note"])
+        for row in rows
+    ]
     shell.print_table("On this machine, now", ("what", "value", "unit", "note"), table, right=("value",))

@@ -148,7 +148,7 @@ class Flow:
         s.ticks = first + counts
         running.note_ends(self)
         times: Array = (np.arange(samples, dtype=np.float64) + first // per_sample + 1) * sample_s
-        return Block(times, values, columns(self.names))
+        return Block(times, values, columns(self.names) if samples else [])
 
     def _joined(self, blocks: list[Block]) -> Block:
         full = [block for block in blocks if len(block.time_s)]
