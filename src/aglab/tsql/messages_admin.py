@@ -1,4 +1,4 @@
-"""Messages about Resource Governor: number -> (severity, state, text), as messages_table has them.
+"""Messages about Resource Governor and resumable index operations: number -> (severity, state, text), as messages_table has them.
 
 Source: "Database Engine events and errors (10000 to 10999)" (SQL Server documentation, 2017 and later; the 2008 list numbers
 Resource Governor's messages one higher). States other than 1 are not confirmed.
@@ -7,6 +7,31 @@ Resource Governor's messages one higher). States other than 1 are not confirmed.
 from __future__ import annotations
 
 ADMINISTRATION: dict[int, tuple[int, int, str]] = {
+    1219: (16, 1, "Your session has been disconnected because of a high priority DDL operation."),
+    3643: (
+        16,
+        1,
+        "The operation elapsed time exceeded the maximum time specified for this operation. The execution has been stopped.",
+    ),
+    10637: (
+        16,
+        1,
+        "Cannot perform this operation on '{0}' with ID {1} as one or more indexes are currently in resumable index rebuild "
+        "state. Please refer to sys.index_resumable_operations for more details.",
+    ),
+    10638: (16, 1, "ALTER INDEX '{0}' failed. There is no pending resumable index operation for the index '{1}' on '{2}'."),
+    10641: (
+        16,
+        1,
+        "ALTER INDEX PAUSE failed. There is no actively running resumable index operation for the index '{0}' on '{1}'.",
+    ),
+    10645: (
+        0,
+        1,
+        "Warning: An existing resumable operation with the same options was identified for the same index on '{0}'. The "
+        "existing operation will be resumed instead.",
+    ),
+    10656: (0, 1, "The resumable index operation for index '{0}' on object '{1}' was paused."),
     10901: (16, 1, "User does not have permission to alter the resource governor configuration."),
     10902: (
         16,

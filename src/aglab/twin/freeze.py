@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aglab.ag import saving
-from aglab.twin import encryption
+from aglab.twin import encryption, rebuilds
 from aglab.twin.availability import Availability
 from aglab.twin.backups.record import BackupSet
 from aglab.twin.endpoints import Trust
@@ -122,6 +122,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "governor": node.governor.to_dict(),
         "traces": node.traces.to_list(),
         "encryption": encryption.to_dict(node.encryption),
+        "rebuilds": rebuilds.to_list(node.rebuilds),
         "started_s": node.started_s,
         "configurations": {name: [one.value, one.value_in_use] for name, one in instance.configurations.items()},
         "trace_flags": sorted(instance.trace_flags),
@@ -158,6 +159,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.governor = Governor.from_dict(content.get("governor"))
     node.traces = Traces.from_list(content.get("traces", []))
     node.encryption = encryption.from_dict(content.get("encryption", {}))
+    node.rebuilds = rebuilds.from_list(content.get("rebuilds", []))
     node.listen()
     instance.protected_modules = node.governor.classifier_ids()
     node.started_s = float(content["started_s"])

@@ -19,7 +19,17 @@ from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError, error
 from aglab.tsql.catalog.server import LOG_REUSE
 from aglab.tsql.permissions import need_entry
-from aglab.twin import deadlocks, encryption, persistent_memory, procedures, redo_threads, settings, views_hadr, views_server
+from aglab.twin import (
+    deadlocks,
+    encryption,
+    persistent_memory,
+    procedures,
+    rebuilds,
+    redo_threads,
+    settings,
+    views_hadr,
+    views_server,
+)
 from aglab.twin.availability import identifier
 from aglab.twin.backups.history import preferred
 from aglab.twin.backups.history import rows as backup_rows
@@ -78,6 +88,7 @@ class Node(Requests):
         self.governor = Governor()
         self.traces = Traces()
         self.encryption: dict[str, encryption.Key] = {}  # by database in lower case
+        self.rebuilds: dict[tuple[str, str, str], rebuilds.Rebuild] = {}  # database, table, index, each in lower case
         self.errorlog = ErrorLog()
         self.on_log_line: Callable[[Line], None] | None = None  # hears every new line
         self.waits = WaitBook()
@@ -317,6 +328,8 @@ class Node(Requests):
         if view == "sys.databases":  # the row itself is the catalogue's
             self.note_log_reuse()
             self.note_recovery()
+        if view == "sys.index_resumable_operations":
+            return list(rebuilds.rows(self, session.database))
         if view == "background tasks":
             return list(redo_threads.tasks(self))
         rows = views_server.rows(self, view, arguments)

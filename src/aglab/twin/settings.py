@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
-from aglab.tsql.store.table import Table
-from aglab.twin import encryption, governor_statements, group_statements, logins, permissions, security_statements
+from aglab.twin import encryption, governor_statements, group_statements, logins, permissions, rebuilds, security_statements
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 from aglab.twin.traces import statements as trace_statements
@@ -177,16 +176,6 @@ def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]
     yield from ()
 
 
-def _rebuild(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER INDEX: the pages of a rebuilt index (or of one partition of it) are written anew."""
-    database = node.instance.database(command.target)
-    schema, _, name = str(command.options["TABLE"]).partition(".")
-    table = database.find(schema, name) if database is not None else None
-    if command.options["ACTION"] == "REBUILD" and database is not None and isinstance(table, Table):
-        node.page_writes.rebuilt(node, database, table, str(command.options["INDEX"]), command.options.get("PARTITION"))
-    yield from ()
-
-
 def _clear_waits(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)."""
     node.waits.clear()
@@ -206,7 +195,7 @@ def _shutdown(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 
 _COMMANDS = {
-    "ALTER INDEX": _rebuild,
+    "ALTER INDEX": rebuilds.alter_index,
     "CHECKPOINT": _checkpoint,
     **governor_statements.COMMANDS,
     **encryption.COMMANDS,

@@ -1,4 +1,4 @@
-"""Memory-optimized tables: sys.hash_indexes and the sys.dm_db_xtp_* views.
+"""Memory-optimized tables: sys.hash_indexes and the sys.dm_db_xtp_* views; resumable index operations, whose rows the node has.
 
 Columns: "Memory-optimized table dynamic management views", sys.hash_indexes (SQL Server documentation). System structures of
 In-Memory OLTP (sys.dm_xtp_system_memory_consumers) take no memory here and have no rows.
@@ -100,3 +100,8 @@ define(
     "instance",
 )
 PROVIDERS["sys.dm_xtp_system_memory_consumers"] = lambda runtime, database, arguments: ()
+define(
+    """sys.index_resumable_operations: object_id int!, index_id int!, name sysname!, sql_text nvarchar(max), last_max_dop smallint!,
+    partition_number int, state tinyint!, state_desc nvarchar(60), start_time datetime!, last_pause_time datetime,
+    total_execution_time int!, percent_complete real!, page_count bigint!"""
+)

@@ -25,6 +25,8 @@ from aglab.tsql.store.database import Database, TableDefinition
 from aglab.tsql.store.table import Index, Table
 from aglab.tsql.transactions import Entry
 
+RESUMABLE = ("PAUSE", "RESUME", "ABORT")
+
 
 class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
     """Definitions."""
@@ -206,8 +208,6 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
         found = [i for i in table.indexes if s.name == "ALL" or i.name.lower() == s.name.lower()]
         if not found and s.name != "ALL":
             raise error(2727, s.name, line=s.line)
-        if s.action in ("PAUSE", "RESUME", "ABORT"):
-            raise not_implemented(f"ALTER INDEX ... {s.action}", s.line)
         from aglab.tsql.host import Command
 
         number: int | None = None
@@ -215,7 +215,9 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
             number = yield from self.evaluate(s, s.options["PARTITION"], BIGINT, "partition")
             for index in found:
                 check_partitioned(database, table, index, number or 0, s.line, "alter index")
-        if database is not None and s.action in ("REBUILD", "REORGANIZE"):
+        if database is None and s.action in RESUMABLE:
+            raise not_implemented(f"ALTER INDEX ... {s.action} of a temporary table", s.line)
+        if database is not None and s.action in ("REBUILD", "REORGANIZE", *RESUMABLE):
             command = Command(
                 "ALTER INDEX",
                 database.name,
@@ -226,11 +228,14 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
                     "PAGES": table.size_pages(),
                     **s.options,
                     "PARTITION": number,
+                    "TEXT": self.runtime.text[s.start - self.runtime.text_start : s.end - self.runtime.text_start],
                 },
             )
             effects = self.runtime.host.administer(command, self.session)
             if effects is not None:
                 yield from effects
+            elif s.action in RESUMABLE:
+                raise not_implemented(f"ALTER INDEX ... {s.action}", s.line)
         for index in found:
             if s.action == "DISABLE":
                 index.options["DISABLED"] = True
