@@ -155,6 +155,7 @@ def test_external_after_docker_restart(engine, cluster):
         cluster.sql("EXEC sp_set_session_context N'external_cluster', N'yes'; ALTER AVAILABILITY GROUP ag1 FAILOVER;", "sql1")
 
 
+@pytest.mark.slow
 def test_distance_between_the_replicas(cluster):
     """The overlay's own services set it, and commits take the longer; near again, they do not."""
 

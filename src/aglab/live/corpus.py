@@ -26,6 +26,7 @@ FORMAT = 1
 STAND_IN, REAL = "stand-in", "SQL Server"  # who answered
 NOT_IMPLEMENTED = 59001  # the twin's own number
 UNKNOWN_NAME = (195, 207, 208, 2812)  # the twin lacks a function, column, view or procedure that the recorded server has
+LACKS = (NOT_IMPLEMENTED, *UNKNOWN_NAME)
 NULL, TIME, GUID, LSN, BINARY, MEASURED, VARIES = "<null>", "<time>", "<guid>", "<lsn>", "<binary>", "<measured>", "<varies>"
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{2,60}")
