@@ -29,17 +29,17 @@ def cells(tables) -> list[tuple[str, ...]]:
 
 def test_every_key_is_on_the_page_with_its_range():
     """Key, short names, unit, range and default are those that the code checks; no key of the code is missing."""
-    shown = {row[0]: row for row in cells(describe.key_tables({}))}
+    rules, *groups = describe.key_tables({})
+    shown = {f"{table.caption[1:-1]}.{row[0]}": row for table in groups for row in table.rows}
+    short = {name for row in shown.values() for name in row[1].split(", ")}
     for row in key_rows():
-        if row["meaning"].startswith("short for "):
-            assert any(row["key"] in line[1].split(", ") for line in shown.values()), row["key"]
+        if "." not in row["key"]:
+            assert row["key"] in short | {line[0] for line in rules.rows}, row["key"]
             continue
         line = shown[row["key"]]
-        assert line[2] == row["unit"] and line[5] == row["meaning"]
+        assert line[4] == row["meaning"] and line[3] != "", row["key"]
         if row["low"] is not None:
-            assert line[3] == f"{row['low']:g} to {row['high']:g}"
-        if "." in row["key"]:
-            assert line[4] != "", row["key"]
+            assert line[2] == f"{row['low']:g} to {row['high']:g} {row['unit']}".strip()
 
 
 def test_a_value_beyond_the_printed_range_is_refused():
@@ -53,9 +53,10 @@ def test_a_value_beyond_the_printed_range_is_refused():
 
 
 def test_every_change_of_a_timeline_is_on_the_page():
-    """Names of CHANGES and the fields of a backup, with ranges."""
-    changes, backup = describe.timeline_tables()
+    """Names of CHANGES, and the fields of each job, with ranges."""
+    changes, backup, *jobs = describe.timeline_tables()
     assert [row[0] for row in changes.rows] == list(CHANGES)
+    assert [table.caption.split(" = ")[0] for table in jobs] == list(describe.JOBS) and all(table.rows for table in jobs)
     assert {"devices", "maxtransfersize", "buffercount", "compression", "target_mb_s"} <= {row[0] for row in backup.rows}
     ranges = {row[0]: row[2] for row in backup.rows}
     assert ranges["devices"] == "1 to 64" and ranges["compression"] == "true, false"

@@ -27,7 +27,7 @@ from aglab.scenario import CHANGES, Scenario, key_rows
 from aglab.scenario.jobs import BackupJob
 from aglab.scenario.maintenance import JOBS
 from aglab.viz.figure import Table
-from aglab.viz.text import significant
+from aglab.viz.text import human, significant
 from aglab_book.html import bundle_file, computed, raw
 
 SHOWN = (  # counter key, node, heading, factor, digits
@@ -143,33 +143,38 @@ class ScenarioKeys(SphinxDirective):
 
 
 def key_tables(moves: dict[str, list[str]]) -> list[Table]:
-    """One table for each group of keys; short names that are rules of their own come first."""
-    groups: dict[str, list[tuple[Any, ...]]] = {}
+    """One table for each group of keys, named by the group; short names that are rules of their own come first."""
+    rules, groups = [], dict[str, list[tuple[Any, ...]]]()
     for row in key_rows():
-        group = row["key"].rpartition(".")[0]
-        if not group and row["meaning"].startswith("short for "):
-            continue
-        line = (row["key"], ", ".join(row["aliases"]), row["unit"], range_of(row), default_of(row), row["meaning"])
-        groups.setdefault(group, []).append((*line, ", ".join(moves.get(row["key"], ()))) if group else line)
-    heads = ("key", "short", "unit", "range", "default", "what it is")
-    tables = []
-    for group, lines in groups.items():
-        title = f"[{group}]" if group else "Short names that stand for a rule"
-        tables.append(Table(title, (*heads, "moves, when raised by half") if group else heads, tuple(lines)))
-    return tables
+        group, _, name = row["key"].rpartition(".")
+        if group:
+            line = (
+                name,
+                ", ".join(row["aliases"]),
+                range_of(row),
+                default_of(row),
+                row["meaning"],
+                ", ".join(moves.get(row["key"], ())),
+            )
+            groups.setdefault(group, []).append(line)
+        elif not row["meaning"].startswith("short for "):
+            rules.append((name, row["unit"], row["meaning"]))
+    heads = ("key", "short", "range", "default", "what it is", "moves, when raised by half")
+    short = Table("Short names that stand for a rule", ("key", "unit", "what it is"), tuple(rules))
+    return [short, *(Table(f"[{group}]", heads, tuple(lines)) for group, lines in groups.items())]
 
 
 def range_of(row: dict[str, Any]) -> str:
     """The accepted range in words."""
     if row.get("options"):
         return ", ".join(row["options"])
-    return "" if row["low"] is None else f"{row['low']:g} to {row['high']:g}"
+    return "" if row["low"] is None else f"{row['low']:g} to {row['high']:g} {row.get('unit', '')}".strip()
 
 
 def default_of(row: dict[str, Any]) -> str:
     """The default scenario's value, short."""
     value = row.get("default", "")
-    return significant(value, 4) if isinstance(value, float) else str(value)
+    return human(value) if isinstance(value, float) else str(value)
 
 
 def what_moves() -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from aglab.published.orders import judge, number_of
 from aglab.published.rows import once
 from aglab.viz.compare import as_rows, comparison, errors, table
 from aglab.viz.figure import Table
-from aglab.viz.text import significant
+from aglab.viz.text import human, significant
 from aglab_book.html import computed, raw
 from aglab_book.numbers import counter_name, published_rows
 
@@ -169,7 +169,7 @@ class Orders(SphinxDirective):
             for verdict in ({True: "right", False: "wrong", None: "no value"}[one["right"]],)
         )
         right = sum(one["right"] is True for one in found)
-        caption = f"{right} of {len(found)} claims of order are right; the wrong ones come first. {label_of_rows(rows)}"
+        caption = f"{right} of {len(found)} claims of order are right; the wrong come first. SIMULATED, profiles as row by row"
         return [raw(Table(caption, ("claim of the papers", "printed", "twin", "twin is"), lines).html())]
 
 
@@ -179,8 +179,7 @@ def _printed(side: str) -> float:
 
 
 def _pair(more: float | None, less: float | None) -> str:
-    high, low = ("none" if value is None else significant(value, 4) for value in (more, less))
-    return f"{high} against {low}"
+    return f"{human(more)} against {human(less)}"
 
 
 class Unanswered(SphinxDirective):
