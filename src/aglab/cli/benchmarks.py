@@ -32,12 +32,16 @@ def measure(what: str, progress: Progress) -> list[dict[str, Any]]:
     Raises
     ------
     UsageError
-        Neither ``speed`` nor ``ablation``.
+        Not ``speed``, ``wire`` or ``ablation``.
     MissingError
-        ``ablation`` without scipy.
+        ``ablation`` without scipy, ``wire`` without Go or outside a checkout.
     """
-    if what not in ("speed", "ablation"):
-        raise unknown_name("benchmark", what, ("speed", "ablation"))
+    if what not in ("speed", "wire", "ablation"):
+        raise unknown_name("benchmark", what, ("speed", "wire", "ablation"))
+    if what == "wire":
+        from aglab.cli.wire_speed import measure as measure_wire
+
+        return measure_wire()
     if what == "ablation":
         from aglab.published.ablation import ablation
 

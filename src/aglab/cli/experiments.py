@@ -235,7 +235,7 @@ def sweep(
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="speed, or ablation.")] = "speed",
+    what: Annotated[str, typer.Argument(help="speed, wire, or ablation.")] = "speed",
     history: Annotated[
         Path | None,
         typer.Option("--history", help="Append the ratios to this file; exit code 1 when one is 1.3 x worse."),
