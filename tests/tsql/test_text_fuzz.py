@@ -24,7 +24,7 @@ TEXTS = [
     if len(text) < 600 and not re.search(r"(?i)\b(while|goto|waitfor|generate_series|replicate)\b", text)
 ]
 TOKENS = sorted({token for text in TEXTS for token in re.findall(r"\w+|'[^']*'|[^\w\s]", text)})
-FOUND: list[str] = []
+FOUND = ["sp_prepare", "sp_prepexec 1", "EXEC sp_prepare NULL, N'@a int'"]
 
 
 def answered(text: str) -> None:
@@ -76,7 +76,7 @@ def test_any_text(text):
     answered(text)
 
 
-@pytest.mark.parametrize("text", FOUND or ["SELECT"])
+@pytest.mark.parametrize("text", FOUND)
 def test_texts_that_once_failed(text):
     """Found by a soak run, mended since."""
     answered(text)

@@ -75,6 +75,12 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
+def _needs(items: list[Argument], name: str, *parameters: str) -> None:
+    """Error 201 for the first parameter that is missing."""
+    if len(items) < len(parameters):
+        raise error(201, name, parameters[len(items)])
+
+
 @procedure("sp_executesql")
 def sp_executesql(executor: Any, arguments: Any) -> Any:
     """@stmt, @params, then the parameters."""
@@ -93,6 +99,7 @@ def sp_executesql(executor: Any, arguments: Any) -> Any:
 def sp_prepare(executor: Any, arguments: Any) -> Any:
     """@handle OUTPUT, @params, @stmt: keeps a statement under a handle."""
     session = executor.session
+    _needs(arguments.items, "sp_prepare", "@handle", "@params", "@stmt")
     declaration, statement = arguments.items[1].value, _text(arguments.items[2].value, "@stmt")
     parse_declaration(declaration)
     executor.interpreter.parse(statement)
@@ -119,6 +126,7 @@ def sp_execute(executor: Any, arguments: Any) -> Any:
 def sp_prepexec(executor: Any, arguments: Any) -> Any:
     """@handle OUTPUT (an old handle may come in), @params, @stmt, then the parameters: prepare and execute."""
     session, items = executor.session, arguments.items
+    _needs(items, "sp_prepexec", "@handle", "@params", "@stmt")
     old = items[0].value
     if old is not None:
         session.prepared.pop(old, None)
