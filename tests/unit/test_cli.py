@@ -139,6 +139,20 @@ def test_sweep_gives_a_row_for_each_point(capsys):
     assert all("transactions_per_s.avg" in row for row in found["rows"])
 
 
+def test_sweep_is_kept_as_parquet(capsys, tmp_path):
+    """--out holds the rows that were printed, labelled as simulated; a folder with something else is refused."""
+    import pandas as pd
+
+    words = ("sweep", "16-checkpoint-throttle", "--over", "k=250:750:2", "--seconds", "20", "--json", "--out")
+    found = run(capsys, *words, str(tmp_path / "o")).json
+    kept = pd.read_parquet(tmp_path / "o" / "sweep.parquet")
+    assert kept.to_dict("records") == found["rows"] and found["out"] == str(tmp_path / "o")
+    assert kept.attrs["label"].startswith("SIMULATED, profile")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").touch()
+    assert "holds other files" in run(capsys, *words, str(tmp_path / "full")).err
+
+
 def test_status_and_down_without_nodes(capsys):
     """Nothing runs: both say so and succeed, status with an empty list of nodes."""
     assert run(capsys, "status", "--json").json["nodes"] == []

@@ -366,6 +366,35 @@ def test_a_sweep_is_the_same_as_single_runs():
     assert table.iloc[1]["transactions_per_s.avg"] == alone["transactions_per_s.avg"]
 
 
+def test_an_interrupted_sweep_gives_what_is_done():
+    """Ctrl-C after the first point: its row is returned, in the place it has in the grid."""
+    from aglab.scenario import Scenario
+
+    def stop(done: int, total: int, label: str) -> None:
+        raise KeyboardInterrupt
+
+    scenario = Scenario.default(replicas=1)
+    table = sweeps.sweep(scenario, {"k": [500, 600, 700, 800]}, seconds=5, warm_up_s=0, progress=stop)
+    assert len(table) == 1 and table["k"].iloc[0] in (500, 600, 700, 800)
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_bytes():
+    """Two workers in processes of their own: the same table as local threads, byte for byte."""
+    distributed = pytest.importorskip("distributed")
+    from aglab.scenario import Scenario
+
+    scenario = Scenario.default(replicas=2).with_settings({"noise": 0.05})
+    over = {"k": [0, 500, 750], "users": [20, 100]}
+    local = sweeps.sweep(scenario, over, seconds=10, warm_up_s=2, seed=3)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tcp://127.0.0.1")
+        remote = sweeps.sweep(scenario, over, seconds=10, warm_up_s=2, seed=3, scheduler=address)
+    assert list(remote.columns) == list(local.columns) and len(local) == 6
+    assert remote.to_numpy().tobytes() == local.to_numpy().tobytes()
+
+
 def test_sweep_refusals():
     """No points, too many, no time, a wrong setting, a wrong scheduler: each refused before anything runs."""
     from aglab.scenario import Scenario

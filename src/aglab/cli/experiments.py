@@ -203,9 +203,10 @@ def sweep(
         str, typer.Option("--scheduler", help="local (threads) or tcp://host:port of a Dask scheduler.")
     ] = "local",
     profile: shell.Profile = None,
+    out: shell.Out = None,
     as_json: shell.Json = False,
 ) -> None:
-    """Many runs of a lab's machine over a grid of settings."""
+    """Many runs of a lab's machine over a grid of settings; with --out the table is kept as sweep.parquet."""
     from aglab.lab import describe
     from aglab.lab import sweep as run_sweep
     from aglab.lab.sweeps import grid
@@ -222,16 +223,24 @@ def sweep(
         if key in axes:
             raise UsageError(f"--over names {key!r} twice", "give all its values at once")
         axes[key] = values
+    folder = None if out is None else result_folder(out, shell.home(), slug)  # said before anything runs
     with shell.progress_bar("sweep") as progress:
         frame = run_sweep(base, axes, seconds=seconds, seed=shell.checked_seed(seed), scheduler=scheduler, progress=progress)
+    if folder is not None:
+        frame.attrs = {"label": f"SIMULATED, profile {base.profile.name}", "lab": slug, "seed": seed, "seconds": seconds}
+        with staged(folder) as stage:
+            frame.to_parquet(stage / "sweep.parquet", index=False)
     if as_json:
-        shell.print_json({"lab": slug, "over": axes, "rows": frame.to_dict("records")})
+        saved = None if folder is None else str(folder)
+        shell.print_json({"lab": slug, "over": axes, "rows": frame.to_dict("records"), "out": saved})
         return
     shown = [name for name in frame.columns if name in axes or name.endswith(".avg")]
     rows = [
         [f"{value:,.5g}" if isinstance(value, float) else value for value in row] for row in frame[shown].itertuples(index=False)
     ]
     shell.print_table(f"Sweep of {slug} (averages; SIMULATED, profile {base.profile.name})", shown, rows, right=shown)
+    if folder is not None:
+        shell.say(f"Sweep: {folder}")
 
 
 def bench(
