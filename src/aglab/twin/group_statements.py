@@ -8,7 +8,6 @@ not be confirmed; without one no secondary connects, and JOIN fails.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aglab import ag
@@ -19,6 +18,7 @@ from aglab.tsql.messages import error, not_implemented
 from aglab.twin import group_clauses
 from aglab.twin.backups.record import last_of
 from aglab.twin.clauses import Clauses
+from aglab.twin.listener_statements import listener_event, set_listener
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
 
@@ -76,7 +76,7 @@ def create_group(node: Node, command: Command, session: Session) -> Iterator[Any
         made.carry_out(effect, session)
     if listener is not None:
         try:
-            _set_listener(node, made, listener, session)
+            set_listener(node, made, listener, session)
         except TsqlError:
             made.tell(events.Drop(node.name), caller=session)
             groups.sweep()
@@ -169,7 +169,7 @@ def _event(node: Node, group: Availability, reader: Clauses, session: Session) -
         return events.GrantCreateDatabase(here, granted)
     verb = reader.choice("ADD", "MODIFY", "REMOVE", "RESTART") if not reader.at(";") else ""
     if reader.accept("LISTENER") and verb in ("ADD", "MODIFY", "REMOVE", "RESTART"):
-        return _listener(node, group, reader, verb, session)
+        return listener_event(node, group, reader, verb, session)
     if reader.accept("DATABASE") and verb in ("ADD", "REMOVE"):
         names = reader.listed(reader.name)
         reader.end()
@@ -215,63 +215,6 @@ def _replica(here: str, group: Availability, reader: Clauses, verb: str) -> Any:
     changes = group_clauses.replica_changes(reader, name, "MODIFY REPLICA")
     reader.end()
     return events.ModifyReplica(here, name, changes)
-
-
-# -- listener --------------------------------------------------------------------------------------------------------------
-def _listener(node: Node, group: Availability, reader: Clauses, verb: str, session: Session) -> Any:
-    known = group.rules.spec.listener
-    if verb == "ADD":
-        made = group_clauses.listener(reader)
-        reader.end()
-        _set_listener(node, group, made, session)
-        return None
-    name = reader.text()
-    if known is None or known.dns_name.lower() != name.lower():
-        raise refusal(15151, verb.lower(), "listener", name)
-    if verb == "MODIFY":
-        reader.expect("(")
-        made = _modified(reader, known)
-        reader.expect(")")
-        reader.end()
-        _set_listener(node, group, made, session)
-        return None
-    reader.end()
-    if verb == "RESTART":
-        node.cluster.addresses.open(group, known, node)
-        return None
-    group.tell(events.SetListener(node.name, None), caller=session)
-    node.cluster.addresses.close(group)
-    group.listener_home = None
-    return None
-
-
-def _modified(reader: Clauses, known: ag.Listener) -> ag.Listener:
-    if reader.accept("PORT", "="):
-        return replace(known, port=reader.number())
-    reader.expect("ADD", "IP")
-    reader.expect("(")
-    address, mask = reader.text(), ""
-    if reader.accept(","):
-        mask = reader.text()
-    reader.expect(")")
-    return replace(known, addresses=(*known.addresses, (address, mask)))
-
-
-def _set_listener(node: Node, group: Availability, made: ag.Listener, session: Session) -> None:
-    for ip, _ in made.addresses:
-        node.cluster.addresses.check((ip, made.port))
-    before = group.rules.spec.listener
-    group.tell(events.SetListener(node.name, made), caller=session)
-    try:
-        group.listener_home = node.name
-        node.cluster.addresses.open(group, made, node)
-    except TsqlError:
-        group.tell(events.SetListener(node.name, None), caller=session)
-        if before is not None:
-            group.tell(events.SetListener(node.name, before), caller=session)
-        else:
-            group.listener_home = None
-        raise
 
 
 # -- DROP ------------------------------------------------------------------------------------------------------------------

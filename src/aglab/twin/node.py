@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from aglab import ag
 from aglab.ag import events
-from aglab.ag.effects import Refused
 from aglab.ag.spec import STATE_CODE
-from aglab.core.errors import AglabError
-from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Instance, Session, TsqlError, error
-from aglab.tsql.catalog.server import LOG_REUSE
-from aglab.tsql.permissions import need_entry
+from aglab.tsql import Instance, Session
 from aglab.twin import (
     deadlocks,
     encryption,
-    persistent_memory,
     procedures,
     rebuilds,
-    redo_threads,
     settings,
-    views_hadr,
-    views_server,
 )
 from aglab.twin.availability import identifier
-from aglab.twin.backups.history import preferred
-from aglab.twin.backups.history import rows as backup_rows
 from aglab.twin.backups.record import BackupSet
 from aglab.twin.clients import Client, WaitBook
 from aglab.twin.clock import EPOCH
@@ -40,17 +30,15 @@ from aglab.twin.endpoints import Trust
 from aglab.twin.errorlog import ErrorLog, Line
 from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
-from aglab.twin.keeping import keep_database
 from aglab.twin.lazy_commits import LazyCommits
+from aglab.twin.node_host import HostAnswers
 from aglab.twin.page_writes import PageWrites
-from aglab.twin.requests import Requests
 from aglab.twin.traces.raising import STATEMENTS, Cost, statement
 from aglab.twin.traces.sessions import Traces
 
 if TYPE_CHECKING:
     from aglab.hardware import Profile
     from aglab.tds import ServerConfig
-    from aglab.twin.availability import Availability
     from aglab.twin.cluster import Cluster
 
 ONLINE, RECOVERING = 0, 2  # state of sys.databases
@@ -61,7 +49,7 @@ LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is 
 assert procedures  # registers what only a node can answer
 
 
-class Node(Requests):
+class Node(HostAnswers):
     """One simulated SQL Server.
 
     Attributes
@@ -298,188 +286,3 @@ class Node(Requests):
         }
         for key, value in added.items():
             counted[key] = counted.get(key, 0.0) + value
-
-    # -- Host: time and identity -----------------------------------------------------------------------------------
-    def now_s(self) -> float:
-        """See :class:`aglab.tsql.Host`."""
-        return self.cluster.clock.now_s
-
-    def now(self) -> dt.datetime:
-        """See :class:`aglab.tsql.Host`."""
-        now_us = self.cluster.clock.now_us
-        if now_us != self._moment[0]:
-            self._moment = (now_us, EPOCH + dt.timedelta(microseconds=now_us))
-        return self._moment[1]
-
-    def server_property(self, name: str) -> Any:
-        """See :class:`aglab.tsql.Host`."""
-        known = {
-            "servername": self.name,
-            "machinename": self.name,
-            "computernamephysicalnetbios": self.name,
-            "ishadrenabled": int(self.hadr_enabled),
-            "hadrmanagerstatus": 1 if self.hadr_enabled else 2,
-            "processid": 9 + self.ordinal,
-        }
-        return known.get(name.lower())
-
-    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
-        """See :class:`aglab.tsql.Host`."""
-        if view == "sys.databases":  # the row itself is the catalogue's
-            self.note_log_reuse()
-            self.note_recovery()
-        if view == "sys.index_resumable_operations":
-            return list(rebuilds.rows(self, session.database))
-        if view == "background tasks":
-            return list(redo_threads.tasks(self))
-        rows = views_server.rows(self, view, arguments)
-        if rows is None:
-            rows = views_hadr.rows(self, view)
-        if rows is None:
-            rows = backup_rows(self, view)
-        if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
-            rows = self.errorlog.rows(arguments)
-        return rows
-
-    def note_recovery(self) -> None:
-        """Set the state of the group's databases: RECOVERING while a new primary redoes what it had hardened."""
-        self.cluster.groups.sync()
-        for group in self.cluster.groups.here(self.name):
-            for name, copy in group.rules.nodes[self.name].databases.items():
-                database = self.instance.database(name)
-                if database is not None and database.options["state"] in (ONLINE, RECOVERING):
-                    database.options["state"] = RECOVERING if copy.database_state == ag.DatabaseState.RECOVERING else ONLINE
-
-    def backup_preferred(self, database: str) -> bool:
-        """sys.fn_hadr_backup_is_preferred_replica."""
-        return preferred(self, database)
-
-    def note_log_reuse(self) -> None:
-        """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
-        database = self.instance.database(self.database_name)
-        gauges = self.cluster.plant.gauges(self.name)
-        if database is None or not gauges:
-            return
-        end = gauges["lsn_end"]
-        indirect = database.options["target_recovery_time_in_seconds"] > 0
-        holders = [(gauges["lsn_backup"], 2)] if database.options["recovery_model"] != 3 else []
-        holders.append((gauges["lsn_checkpoint"], 13 if indirect else 1))
-        for other in self.cluster.plant.flow.names:
-            if other != self.name:
-                holders.append((self.cluster.plant.gauges(other)["lsn_redone"], 9))
-        oldest, reason = min(holders, key=lambda one: one[0])
-        database.options["log_reuse_wait"] = reason if end - oldest > LOG_REUSE_BYTES else 0
-
-    def log_filled(self, at_s: float) -> None:
-        """The load's log file is full: what the errorlog says, once."""
-        problem = self.log_is_full()
-        self.errorlog.write(self, f"Error: 9002, Severity: {problem.severity}, State: {problem.state}.", "spid62", at_s)
-        self.errorlog.write(self, problem.text, "spid62", at_s)
-
-    def log_is_full(self) -> TsqlError:
-        """Error 9002 with the reason that sys.databases shows."""
-        self.note_log_reuse()
-        database = self.instance.database(self.database_name)
-        wait = LOG_REUSE.get(database.options["log_reuse_wait"], "NOTHING") if database is not None else "NOTHING"
-        return error(9002, self.database_name, wait)
-
-    # -- Host: changes ---------------------------------------------------------------------------------------------
-    def changed(self, change: Change, session: Session) -> Any:
-        """See :class:`aglab.tsql.Host`."""
-        self.cluster.dirty = True
-        if change.scope in ("create_database", "drop_database", "file", "filegroup"):
-            self.cluster.dirty_rows = True
-        if change.scope == "drop_database":
-            self._leave_before_drop(change.database)
-            encryption.forget(self, change.database)
-        try:
-            settings.changed(self, change, session)
-        except AglabError as error:
-            raise TsqlError(50010, 16, 1, str(error)) from error
-        if change.scope in ("create_database", "drop_database"):
-            keep_database(self, change.database)
-
-    def _leave_before_drop(self, database: str) -> None:
-        group = self.cluster.groups.hosting(self.name, database)
-        if group is not None:
-            group.tell(events.DropCopy(self.name, group.local(self.name, database) or database))
-
-    def administer(self, command: Command, session: Session) -> Any:
-        """See :class:`aglab.tsql.Host`."""
-        return settings.administer(self, command, session)
-
-    def commit(self, record: CommitRecord, session: Session) -> Any:
-        """See :class:`aglab.tsql.Host`."""
-        group = self.cluster.groups.of(record.database)
-        waits = None
-        if group is not None and self._serves_copy(group, record.database):
-            waits = group.commit(self.name, record)
-        else:
-            self.lazy.commit(record)
-        self.note_log(record.database, record.log_bytes, 0 if record.memory_only else 1)
-        self.page_writes.committed(self, record)
-        return waits
-
-    def volume_kind(self, path: str) -> str | None:
-        """See :class:`aglab.tsql.Host`."""
-        return persistent_memory.volume_kind(self, path)
-
-    def replicates(self, database: str) -> bool:
-        """See :class:`aglab.tsql.Host`."""
-        return self.cluster.replicates(database)
-
-    def _serves_copy(self, group: Availability, database: str) -> bool:
-        """Whether the database here is a copy of the group's (and not one of the same name on a node outside it)."""
-        copy = group.rules.nodes[self.name].databases.get(group.holds(database) or "")
-        return copy is not None and copy.joined and group.rules.nodes[self.name].member
-
-    def check_access(self, database: str, session: Session, for_write: bool) -> None:
-        """See :class:`aglab.tsql.Host`."""
-        found = self.instance.database(database)
-        if found is not None and not session.is_sysadmin:
-            need_entry(self.instance, session, found)
-        if found is not None and found.options["state"] == 1:
-            raise TsqlError(927, 14, 2, f"Database '{found.name}' cannot be opened. It is in the middle of a restore.")
-        refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
-        if refused is not None:
-            raise TsqlError(refused.number, refused.severity, refused.state, refused.text)
-        if for_write and self.cluster.plant.log_full(self.name) and database.lower() == self.database_name.lower():
-            raise self.log_is_full()
-
-    def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Refused | None:
-        """Why the availability group keeps a client from a database here, or None."""
-        self.cluster.groups.sync()
-        group = self.cluster.groups.hosting(self.name, database)
-        name = group.local(self.name, database) if group is not None else None
-        if group is not None and name is not None and group.rules.nodes[self.name].member:
-            return ag.check_access(group.rules, self.name, name, read_only_intent, for_write)
-        found = self.instance.database(database)
-        return ag.refuse(927, found.name) if found is not None and found.options["state"] == RESTORING else None
-
-    def adapter_procedure(self, name: str) -> AdapterProcedure | None:
-        """A procedure of schema twin."""
-        return self.cluster.adapter.procedure(self, name)
-
-    def adapter(self, name: str) -> AdapterProcedure | None:
-        """See :class:`aglab.tsql.Host`."""
-        return self.adapter_procedure(name)
-
-    def batch_started(self, session: Session, text: str) -> None:
-        """See :class:`aglab.tsql.Host`."""
-        counted = self.database_totals.setdefault("", {})
-        counted["batch_requests"] = counted.get("batch_requests", 0.0) + 1
-
-    def log_line(self, text: str, source: str = "Server") -> None:
-        """A line of the errorlog at the node's time."""
-        self.errorlog.write(self, text, source)
-
-    def error_log(self, text: str) -> None:
-        """See :class:`aglab.tsql.Host`."""
-        self.errorlog.write(self, text)
-
-    def kill(self, spid: int) -> None:
-        """See :class:`aglab.tsql.Host`."""
-        client = self.clients.get(spid)
-        if client is not None:
-            self.errorlog.write(self, f"Process ID {spid} was killed by a user.", source=f"spid{spid}")
-            self.drop(client)

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
-from aglab.twin import encryption, governor_statements, group_statements, logins, permissions, rebuilds, security_statements
+from aglab.twin import (
+    encryption,
+    endpoint_statements,
+    governor_statements,
+    group_statements,
+    logins,
+    permissions,
+    rebuilds,
+    roles,
+    security_statements,
+)
 from aglab.twin.backups import backup, headers, restore
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
 from aglab.twin.traces import statements as trace_statements
@@ -201,8 +211,10 @@ _COMMANDS = {
     **encryption.COMMANDS,
     **group_statements.COMMANDS,
     **security_statements.COMMANDS,
+    **endpoint_statements.COMMANDS,
     **logins.COMMANDS,
     **permissions.COMMANDS,
+    **roles.COMMANDS,
     **trace_statements.COMMANDS,
     "ALTER DATABASE SET SINGLE_USER": single_user,
     "ALTER SERVER CONFIGURATION": server_configuration,
