@@ -505,6 +505,17 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "The log in this backup set begins at LSN {0}, which is too recent to apply to the database. An earlier log "
         "backup that includes LSN {1} can be restored.",
     ),
+    4335: (
+        16,
+        1,
+        "The specified STOPAT time is too early. All or part of the database is already rolled forward beyond that point.",
+    ),
+    4338: (
+        16,
+        1,
+        "The STOPAT clause specifies a point too early to allow this backup set to be restored. Choose a different stop point or use "
+        "RESTORE DATABASE WITH RECOVERY to recover at the current point.",
+    ),
     4326: (
         16,
         1,

@@ -180,6 +180,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.soft_numa = (bool(configured), bool(enabled))
     node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
     node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
+    node.log_tail = {}
     node.user_log_bytes = float(content["user_log_bytes"])
     node.deadlocks_before_restart = int(content.get("deadlocks", 0))
     instance.locks.deadlocks, node.deadlock_reports = [], []  # graphs are in memory only, as in a ring buffer

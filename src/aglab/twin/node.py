@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab import ag
 from aglab.ag import events
 from aglab.ag.spec import STATE_CODE
-from aglab.tsql import Instance, Session
+from aglab.tsql import CommitRecord, Instance, Session
 from aglab.twin import (
     deadlocks,
     encryption,
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from aglab.hardware import Profile
     from aglab.tds import ServerConfig
     from aglab.twin.cluster import Cluster
-
-ONLINE, RECOVERING = 0, 2  # state of sys.databases
-RESTORING = STATE_CODE[ag.DatabaseState.RESTORING]
-LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 
 
 assert procedures  # registers what only a node can answer
@@ -100,6 +96,7 @@ class Node(HostAnswers):
         self.page_writes = PageWrites()
         self._moment = (0, EPOCH)  # the last answer of now()
         self.lazy = LazyCommits(self)
+        self.log_tail: dict[str, list[tuple[float, CommitRecord]]] = {}  # commits since a backup of this process, by database
         self.lay_out_files()
         self._wire_locks()
 

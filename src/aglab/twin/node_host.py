@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 ONLINE, RECOVERING = 0, 2  # state of sys.databases
 RESTORING = STATE_CODE[ag.DatabaseState.RESTORING]
+TAIL_MAX = 20_000  # commits kept for a restore to a point in time
 LOG_REUSE_BYTES = 1024 * 1024  # less log than this between the end and what is kept counts as nothing to wait for
 
 
@@ -49,6 +50,7 @@ class HostAnswers(Requests):
     hadr_enabled: bool
     ordinal: int
     lazy: LazyCommits
+    log_tail: dict[str, list[tuple[float, CommitRecord]]]
     page_writes: PageWrites
     database_totals: dict[str, dict[str, float]]
     _moment: tuple[int, dt.datetime]
@@ -183,6 +185,11 @@ class HostAnswers(Requests):
             waits = group.commit(self.name, record)
         else:
             self.lazy.commit(record)
+        tail = self.log_tail.get(record.database.lower())
+        if tail is not None:
+            tail.append((self.now_s(), record))
+            if len(tail) > TAIL_MAX:
+                del self.log_tail[record.database.lower()]
         self.note_log(record.database, record.log_bytes, 0 if record.memory_only else 1)
         self.page_writes.committed(self._me, record)
         return waits

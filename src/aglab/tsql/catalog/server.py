@@ -64,7 +64,7 @@ def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
         o = item.options
         yield {
             "source_database_id": None,
-            "is_in_standby": False,
+            "is_in_standby": bool(o.get("is_in_standby")),
             "is_cleanly_shutdown": False,
             "is_supplemental_logging_enabled": False,
             "is_fulltext_enabled": False,

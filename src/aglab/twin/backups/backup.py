@@ -63,7 +63,9 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     begun, first = node.now_s(), first_lsn(node, database.name, kind)
     seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
     made = record(node, database, session, ask, kind, base, pages, begun, first, old)
-    content = freeze_rows.dump(database)
+    content = freeze_rows.dump((database, node.log_tail.get(database.name.lower()) if kind == "L" else None))
+    if kind == "D" or (kind == "L" and not copy_only):
+        _begin_tail(node, database.name.lower(), kind)
     _write(library, ask, made, content, old)
     node.backups.append(made)
     node.cluster.dirty = True
@@ -75,6 +77,12 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
             node.restoring[database.name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
     yield from _messages(command, made, seconds)
     node.log_line(_line(made), "Backup")
+
+
+def _begin_tail(node: Node, name: str, kind: str) -> None:
+    """From here on commits are kept for RESTORE ... WITH STOPAT; a full backup leaves the log chain as it is."""
+    if kind == "L" or name not in node.log_tail:
+        node.log_tail[name] = []
 
 
 # -- may it run ------------------------------------------------------------------------------------------------------

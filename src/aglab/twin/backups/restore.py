@@ -2,13 +2,14 @@
 
 Errors 927, 3013, 3101, 3102, 3104, 3117, 3118, 3132, 3136, 3144, 3147, 3154, 3156, 3159, 3187, 3201, 3241, 4305, 4326 ("Database
 engine events and errors", SQL Server 2022; 4305 and 4326 as quoted in several questions about restore sequences).
-A restored database's tables are those at the end of the backup restored last; point-in-time restore (STOPAT), STANDBY and
-piecemeal restore are refused.
+A restored database's tables are those at the end of the backup restored last, or, with STOPAT on a log backup, what had been
+committed by then. WITH STANDBY leaves the database readable between log backups. Piecemeal restore and STOPATMARK are refused.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,16 @@ from aglab.twin.backups.media import Library, full_path
 from aglab.twin.backups.moving import move
 from aglab.twin.backups.options import Ask, ask_of
 from aglab.twin.backups.record import PAGE_BYTES, BackupSet, last_of, log_end, lsn
+from aglab.twin.clock import EPOCH
 from aglab.twin.keeping import keep_database
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
 
+NO_TAIL = (
+    "aglab twin: this log backup does not say when each transaction was committed (the process was started, or too many were, "
+    "after the backup before it); restore it without STOPAT."
+)
 MIB = 1024 * 1024
 RESTORING, ONLINE = 1, 0
 
@@ -61,8 +67,9 @@ def _restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
         restore=True,
     )
     pages = made.pages if made.kind == "L" else made.pages + made.log_pages
+    stop_s = stop_at(node, name, made, ask)
     seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
-    _put(node, name, made, content, ask)
+    _put(node, name, made, content, ask, stop_s)
     for file in made.files:
         if file["present"]:
             yield info(4035, file["pages"], name, file["name"], made.position)
@@ -105,7 +112,7 @@ def _follows(node: Node, name: str, existing: Any, made: BackupSet, log: bool) -
     if existing is None:
         raise error(3118, name)
     at = node.restoring.get(name.lower())
-    if existing.options["state"] != RESTORING or at is None:
+    if not _unfinished(existing) or at is None:
         raise error(3117)
     if log != (made.kind == "L"):
         kind = "BACKUP LOG" if made.kind == "L" else "BACKUP DATABASE"
@@ -118,6 +125,29 @@ def _follows(node: Node, name: str, existing: Any, made: BackupSet, log: bool) -
         raise error(4305, lsn(made.first_lsn), lsn(at["lsn"]))
     if made.last_lsn < at["lsn"]:
         raise error(4326, lsn(made.last_lsn), lsn(at["lsn"]))
+
+
+def _unfinished(database: Any) -> bool:
+    """WITH NORECOVERY or WITH STANDBY: further backups can follow."""
+    return bool(database.options["state"] == RESTORING or database.options.get("is_in_standby"))
+
+
+def stop_at(node: Node, name: str, made: BackupSet, ask: Ask) -> float | None:
+    """The moment of STOPAT on the node's clock; None without one, or where the backup ends before it. Errors 241, 4335, 4338."""
+    if "STOPAT" not in ask.values:
+        return None
+    try:
+        moment = dt.datetime.fromisoformat(str(ask.values["STOPAT"]).strip())
+    except ValueError:
+        raise error(241) from None
+    stop_s = (moment - EPOCH).total_seconds()
+    if made.kind != "L":
+        if stop_s < made.finished_s:
+            raise error(4338)
+        return None
+    if stop_s < node.restoring.get(name.lower(), {}).get("at_s", 0.0):
+        raise error(4335)
+    return stop_s if stop_s < made.finished_s else None
 
 
 def _overwrites(node: Node, session: Session, existing: Any, made: BackupSet, ask: Ask) -> None:
@@ -153,24 +183,35 @@ def _places(node: Node, name: str, made: BackupSet, ask: Ask) -> None:
             raise error(3156, file["name"], place)
 
 
-def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask) -> None:
+def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_s: float | None) -> None:
     instance = node.instance
     before = instance.database(name)
-    database = freeze_rows.load(content)
+    database, tail = freeze_rows.load(content)
+    if stop_s is not None and before is not None:  # what is restored so far, and of the log what was committed by then
+        if tail is None:
+            raise TsqlError(50004, 16, 1, NO_TAIL)
+        database = before
+        for at_s, record in tail:
+            if at_s <= stop_s:
+                database.apply(record)
     database.id = before.id if before is not None else instance.add_database(name).id
     database.name = before.name if before is not None else name
     database.options |= {"replica_id": None, "group_database_id": None}
     moves = {key.lower(): value for key, value in ask.moves.items()}
     for file in database.files:
         file.physical_name = moves.get(file.name.lower(), file.physical_name)
-    recovering = "NORECOVERY" not in ask.words
-    database.options["state"] = ONLINE if recovering else RESTORING
+    standby = "STANDBY" in ask.values
+    recovering = "NORECOVERY" not in ask.words and not standby
+    database.options["state"] = ONLINE if recovering or standby else RESTORING
+    database.options["is_in_standby"] = standby
+    if standby or (before is not None and before.options.get("is_in_standby")):
+        database.options["is_read_only"] = standby
     database.version += (before.version if before is not None else 0) + 1_000_000
     instance.databases[name.lower()] = database
     if recovering:
         node.restoring.pop(name.lower(), None)
     else:
-        node.restoring[name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid}
+        node.restoring[name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid, "at_s": stop_s or made.finished_s}
     node.cluster.dirty = node.cluster.dirty_rows = True
     keep_database(node, name)
 
@@ -178,11 +219,13 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask) -> No
 def _recover(node: Node, command: Command, existing: Any) -> Iterator[Any]:
     if existing is None:
         raise TsqlError(911, 16, 11, f"Database '{command.target}' does not exist. Make sure that the name is entered correctly.")
-    if existing.options["state"] != RESTORING:
+    if not _unfinished(existing):
         raise error(3153)
     if command.options.get("NORECOVERY"):
         return
     existing.options["state"] = ONLINE
+    if existing.options.get("is_in_standby"):
+        existing.options |= {"is_in_standby": False, "is_read_only": False}
     node.restoring.pop(existing.name.lower(), None)
     node.cluster.dirty = node.cluster.dirty_rows = True
     yield info(3014, command.name, 0, 0.001, 0.0)
