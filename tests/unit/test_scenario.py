@@ -85,6 +85,8 @@ def test_every_documented_key_is_taken(base):
         ({"memory": 0}, "memory=0 must be >= 0.25 GB"),
         ({"constants.users_": 1}, "did you mean 'users'?"),
         ({"constants.sync_overhead_us": -1}, "must be >= 0 us"),
+        ({"constants.log_block_kb": 0}, "constants.log_block_kb=0 must be >= 4 KB"),
+        ({"constants.decompress_gain": 0}, "constants.decompress_gain=0 must be >= 1 x"),
         ({"workload.cpu": 1}, "setting 'workload.cpu' is not known"),
         ({"settings.kk": 1}, "setting 'settings.kk' is not known"),
         ({"version": "2015"}, "sql_version (settings) '2015' is not known"),

@@ -223,12 +223,15 @@ def _set_constant(scenario: Scenario, name: str, value: Any) -> Scenario:
     return dataclasses.replace(scenario, overrides={**scenario.overrides, name: number})
 
 
+_NEVER_ZERO = ("log_block_kb", "compress_mb_s_per_ghz", "compression_ratio", "checksum_mb_s_per_ghz", "decompress_gain")
+
+
 def constant_range(entry: Constant) -> tuple[float, float]:
     """What a scenario may set a constant to: nothing, to take its effect away, up to a hundred times what is plausible.
 
-    A block of log must hold something, or no commit would ever end.
+    What others are divided by cannot be nothing: a block that holds no log, a compression that never ends.
     """
-    return (entry.low if entry.name == "log_block_kb" else 0.0), entry.high * 100
+    return (entry.low if entry.name in _NEVER_ZERO else 0.0), entry.high * 100
 
 
 def _as_number(value: Any) -> Any:
