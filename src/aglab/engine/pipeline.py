@@ -75,8 +75,9 @@ _DRAWS_EACH = 4  # most draws one event can use
     N_EVENTS,
     N_HASH,  # rolling digest of the event order
     N_WAKING,  # 1 while the writer's turn-around runs
+    N_HANDLED,  # 1 while the first event of the heap is handled and nothing has taken its place
     N_SIZE,
-) = range(24)
+) = range(25)
 
 _THOUGHT, _COMPUTED, _WRITTEN, _ACKNOWLEDGED, _READY, _DONE = 0, 1, 2, 3, 4, 5
 
@@ -97,27 +98,15 @@ def rise(heap: Ints, at: int, time: int, order: int, what: int) -> None:
 
 
 @kernel
-def push(heap: Ints, num: Ints, time: int, priority: int, kind: int, argument: int) -> None:
-    """Add an event."""
-    at = num[N_HEAP]
-    order = (priority << PRIORITY_BITS) + num[N_SEQ]
-    num[N_HEAP] += 1
-    num[N_SEQ] += 1
-    rise(heap, at, time, order, (kind << KIND_BITS) + argument)
-
-
-@kernel
-def drop_first(heap: Ints, num: Ints) -> None:
-    """Remove the first event: the earlier children move up to the bottom, and the last event rises from there.
+def sink(heap: Ints, count: int, time: int, order: int, what: int) -> None:
+    """Fill the free first place of ``count``: the earlier children move up to the bottom, the event rises from there.
 
     It is nearly always a late one, so asking at every level whether it would stay there costs more than it saves. Which child
     is earlier is a coin toss to the processor: it is added, not branched on.
     """
-    num[N_HEAP] -= 1
-    last = num[N_HEAP]
     at = 0
     child = 1
-    while child + 1 < last:
+    while child + 1 < count:
         if heap[child, 0] == heap[child + 1, 0]:
             child += int(heap[child + 1, 1] < heap[child, 1])
         else:
@@ -126,11 +115,34 @@ def drop_first(heap: Ints, num: Ints) -> None:
             heap[at, column] = heap[child, column]
         at = child
         child = 2 * at + 1
-    if child < last:
+    if child < count:
         for column in range(3):
             heap[at, column] = heap[child, column]
         at = child
-    rise(heap, at, heap[last, 0], heap[last, 1], heap[last, 2])
+    rise(heap, at, time, order, what)
+
+
+@kernel
+def push(heap: Ints, num: Ints, time: int, priority: int, kind: int, argument: int) -> None:
+    """Add an event: in place of the one that is being handled, while that is still there."""
+    order = (priority << PRIORITY_BITS) + num[N_SEQ]
+    what = (kind << KIND_BITS) + argument
+    num[N_SEQ] += 1
+    if num[N_HANDLED] > 0:
+        num[N_HANDLED] = 0
+        sink(heap, num[N_HEAP], time, order, what)
+    else:
+        num[N_HEAP] += 1
+        rise(heap, num[N_HEAP] - 1, time, order, what)
+
+
+@kernel
+def drop_first(heap: Ints, num: Ints) -> None:
+    """Remove the first event."""
+    num[N_HANDLED] = 0
+    num[N_HEAP] -= 1
+    last = num[N_HEAP]
+    sink(heap, last, heap[last, 0], heap[last, 1], heap[last, 2])
 
 
 @kernel
@@ -205,7 +217,7 @@ def advance_events(
         if num[N_DRAW] + wanted > draws.shape[0]:
             return 0
         now = heap[0, 0]
-        drop_first(heap, num)
+        num[N_HANDLED] = 1
         num[N_NOW] = now
         num[N_EVENTS] += 1
         num[N_HASH] = (num[N_HASH] * 31 + now + kind * 7 + who) & _HASH
@@ -272,6 +284,8 @@ def advance_events(
                 one = after
             free[num[N_FREE]] = who
             num[N_FREE] += 1
+        if num[N_HANDLED] > 0:
+            drop_first(heap, num)
     num[N_NOW] = until
     return 1
 
