@@ -1,5 +1,7 @@
 """Twins in other processes, for tests with real clients."""
 
+import contextlib
+
 import pytest
 from twin_client import PROFILE, Link
 
@@ -25,7 +27,11 @@ def shared(tmp_path_factory):
 def own(shared):
     """A twin as new: a test may change anything in it but end it."""
     shared.sql("EXEC twin.restore @name = 'as_made'")
-    return shared
+    yield shared
+    for node in ("sql1", "sql2", "sql3"):  # the test may have left some of them down
+        with contextlib.suppress(Exception):
+            shared.sql("EXEC twin.restore @name = 'as_made'", node=node)
+            break
 
 
 @pytest.fixture
