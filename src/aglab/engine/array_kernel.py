@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from aglab.engine.jit import entry, kernel
-from aglab.engine.pipeline import ARGUMENT, KIND_BITS, Floats, Ints, drop_first, push
+from aglab.engine.pipeline import ARGUMENT, KIND_BITS, PRIORITY_BITS, Floats, Ints, rise, sink
 
 READ, WRITE = 0, 1
 _OP_DONE, _CACHED, _ARRIVAL = 0, 1, 2
@@ -66,6 +66,23 @@ _HASH = 2147483647
     M_HASH,
     M_SIZE,
 ) = range(16)
+
+
+@kernel
+def push(heap: Ints, num: Ints, time: int, priority: int, kind: int, argument: int) -> None:
+    """Add an event."""
+    order = (priority << PRIORITY_BITS) + num[M_SEQ]
+    num[M_SEQ] += 1
+    num[M_HEAP] += 1
+    rise(heap, num[M_HEAP] - 1, time, order, (kind << KIND_BITS) + argument)
+
+
+@kernel
+def drop_first(heap: Ints, num: Ints) -> None:
+    """Remove the first event."""
+    num[M_HEAP] -= 1
+    last = num[M_HEAP]
+    sink(heap, last, heap[last, 0], heap[last, 1], heap[last, 2])
 
 
 @kernel
