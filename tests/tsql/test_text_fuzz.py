@@ -24,7 +24,7 @@ TEXTS = [
     if len(text) < 600 and not re.search(r"(?i)\b(while|goto|waitfor|generate_series|replicate)\b", text)
 ]
 TOKENS = sorted({token for text in TEXTS for token in re.findall(r"\w+|'[^']*'|[^\w\s]", text)})
-FOUND = ["sp_prepare", "sp_prepexec 1", "EXEC sp_prepare NULL, N'@a int'"]
+FOUND = ["exec sp_configure 'show advanced options', #", "sp_prepare", "sp_prepexec 1", "EXEC sp_prepare NULL, N'@a int'"]
 
 
 def answered(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aglab.core.sqltypes import INT, nvarchar
+from aglab.tsql.execute.calls import type_of
 from aglab.tsql.messages import error, info
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
@@ -43,7 +44,10 @@ def sp_configure(executor: Any, arguments: Any) -> Any:
     item = visible[0]
     if executor.session.trancount:
         raise error(15002, "sys.sp_configure")
-    number = int(value)
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError, ArithmeticError):
+        raise error(8114, type_of(value).name, "int") from None
     default_allowed = number == item.value
     if not (
         item.minimum <= number <= item.maximum
