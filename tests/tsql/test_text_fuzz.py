@@ -16,6 +16,7 @@ from .fakes import Client, FakeHost
 from .test_fixtures import SETUP, cases
 
 EXAMPLES = int(os.environ.get("AGLAB_FUZZ_EXAMPLES", "150"))
+FUZZ = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 1000)  # the gate's are the same ones each time
 DEFECT = 59004
 TEXTS = [
     text.strip()
@@ -24,7 +25,14 @@ TEXTS = [
     if len(text) < 600 and not re.search(r"(?i)\b(while|goto|waitfor|generate_series|replicate)\b", text)
 ]
 TOKENS = sorted({token for text in TEXTS for token in re.findall(r"\w+|'[^']*'|[^\w\s]", text)})
-FOUND = ["exec sp_configure 'show advanced options', #", "sp_prepare", "sp_prepexec 1", "EXEC sp_prepare NULL, N'@a int'"]
+FOUND = [
+    "set textsize #",
+    "set lock_timeout 'x'",
+    "exec sp_configure 'show advanced options', #",
+    "sp_prepare",
+    "sp_prepexec 1",
+    "EXEC sp_prepare NULL, N'@a int'",
+]
 
 
 def answered(text: str) -> None:
@@ -41,14 +49,14 @@ def answered(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(TOKENS), max_size=25))
-@settings(max_examples=EXAMPLES, deadline=None)
+@FUZZ
 def test_any_words(words):
     """Words of the language in any order."""
     answered(" ".join(word for word in words if word.lower() not in ("while", "goto", "waitfor")))
 
 
 @given(st.data())
-@settings(max_examples=EXAMPLES, deadline=None)
+@FUZZ
 def test_mutated_statements(data):
     """A statement with words dropped, doubled, exchanged or taken from another."""
     words = re.findall(r"\s+|\w+|'[^']*'|[^\w\s]", data.draw(st.sampled_from(TEXTS)))
@@ -70,7 +78,7 @@ def test_mutated_statements(data):
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=EXAMPLES, deadline=None)
+@FUZZ
 def test_any_text(text):
     """Any characters at all."""
     answered(text)

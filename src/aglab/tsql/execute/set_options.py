@@ -46,6 +46,14 @@ WITHOUT_EFFECT = frozenset(
 )
 
 
+def _whole(value: Any, default: int) -> int:
+    """A SET option's number; error 102 at anything else."""
+    try:
+        return default if value is None else int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise error(102, value) from None
+
+
 class SetMixin(BaseExecutor):
     """SET options."""
 
@@ -74,11 +82,11 @@ class SetMixin(BaseExecutor):
                 ):
                     setattr(options, attribute, bool(value))
             elif name == "ROWCOUNT":
-                options.rowcount = int(value or 0)
+                options.rowcount = _whole(value, 0)
             elif name == "TEXTSIZE":
-                options.textsize = int(value or 0) or 4096
+                options.textsize = _whole(value, 0) or 4096
             elif name == "LOCK_TIMEOUT":
-                options.lock_timeout_ms = int(value if value is not None else -1)
+                options.lock_timeout_ms = _whole(value, -1)
             elif name == "DEADLOCK_PRIORITY":
                 options.deadlock_priority = self._priority(value, s.line)
             elif name == "DATEFIRST":
