@@ -49,9 +49,20 @@ def call(cluster, name, /, on="sql1", session=None, **arguments):
     return drive(cluster, host.adapter(name).call(session, **arguments))
 
 
+def as_dicts(name, rows):
+    """Rows of a view by column name; a provider may give them as tuples in the order of the columns."""
+    registry.load()
+    schema, _, bare = name.partition(".")
+    names = registry.VIEWS[schema, bare].names
+    for row in rows:
+        assert not isinstance(row, tuple) or len(row) == len(names), name
+        yield dict(zip(names, row, strict=True)) if isinstance(row, tuple) else row
+
+
 def counters(node):
     """(object, instance, counter) -> value, trimmed."""
-    rows = node.view_rows("sys.dm_os_performance_counters", (), None)
+    name = "sys.dm_os_performance_counters"
+    rows = list(as_dicts(name, node.view_rows(name, (), None)))
     table = {(r["object_name"].strip(), r["instance_name"].strip(), r["counter_name"].strip()): r for r in rows}
     assert len(table) == len(rows), "no counter is there twice"
     return table
@@ -144,7 +155,7 @@ def test_rows_fit_the_catalogues_columns(cluster):
         view = registry.VIEWS[schema, bare]
         arguments = tuple("OLTP" if "nvarchar" in str(kind) else None for kind in view.parameters or ())
         arguments = (node.instance.database("OLTP").id,) if name == "sys.dm_db_log_stats" else arguments
-        for row in node.view_rows(name, arguments, None):
+        for row in as_dicts(name, node.view_rows(name, arguments, None)):
             assert {key.lower() for key in row} <= set(view.names), name
             assert not [column.name for column in view.columns if not column.nullable and row.get(column.name) is None], name
 

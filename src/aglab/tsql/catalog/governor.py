@@ -36,7 +36,8 @@ define(
     read_io_throttled_total int, read_bytes_total bigint!, read_io_stall_total_ms bigint!, read_io_stall_queued_ms bigint,
     write_io_queued_total int, write_io_issued_total int, write_io_completed_total int!, write_io_throttled_total int!,
     write_bytes_total bigint!, write_io_stall_total_ms bigint!, write_io_stall_queued_ms bigint, io_issue_violations_total int,
-    io_issue_delay_total_ms bigint"""
+    io_issue_delay_total_ms bigint, total_cpu_delayed_ms bigint!, total_cpu_active_ms bigint!,
+    total_cpu_usage_preemptive_ms bigint!"""
 )
 define(
     """sys.dm_resource_governor_workload_groups: group_id int!, name sysname!, pool_id int!, external_pool_id int!,
