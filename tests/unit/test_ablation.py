@@ -25,7 +25,7 @@ def test_the_whole_model_is_better_than_without_a_mechanism():
     rows = ablation(lambda done, total, label="": seen.append(label), names=("redo", "backoff"), run_s=300, steps_max=0)
     assert [row["name"] for row in rows] == ["none", "redo", "backoff"]
     assert rows[0]["loss"] < rows[1]["loss"] and rows[0]["loss"] < rows[2]["loss"]
-    assert rows[1]["worst_id"] == "hpe380-f10-sec-redone"
+    assert "-redo" in rows[1]["worst_id"]  # what breaks without the bound on redo is a rate of redo
     assert seen[0] == "the whole model" and seen[-1] == "done"
 
 
