@@ -9,7 +9,7 @@ purpose=${1:-lab}
 case "$purpose" in
   lab) extras="sweep,book" ;;
   book) extras="sweep,book" ;;
-  test) extras="sweep,book,live,calibrate,test" ;;
+  test) extras="sweep,book,calibrate,test" ;;
   *) echo "bootstrap: '$purpose' must be lab, book or test" >&2; exit 2 ;;
 esac
 

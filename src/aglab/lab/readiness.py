@@ -48,7 +48,7 @@ def _mode(mode: str, about: Mapping[str, Any], examined: Mapping[str, Any]) -> d
         return {"ok": False, "missing": [f"the lab is not made for mode {mode}"], "start": ""}
     findings = examined["findings"]
     missing = [f"{one['what']}: {one['found']}" for one in findings if one["modes"] in ("twin", mode) and not one["ok"]]
-    able = bool(examined["modes"][mode])
+    able = bool(examined["modes"].get(mode, False))  # a mode that was not examined cannot be promised
     partly = [text for need in about.get("needs", []) if (text := _lacks(need, mode, findings))] if able else []
     return {"ok": able, "missing": missing + partly, "start": _start(mode, about) if able else ""}
 
