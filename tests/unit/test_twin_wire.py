@@ -84,6 +84,17 @@ def sessions(twin):
     return twin.cluster.world.ask(lambda: dict(twin.cluster.nodes["sql1"].clients))
 
 
+def test_a_request_cancelled_without_an_attention(twin, caplog):
+    """A session whose request was cancelled for another reason than an Attention goes on, and no loop complains."""
+    client = connect(twin)
+    assert len(ask(client, "ONE")) == 1
+    sink = sessions(twin)[51].sink
+    twin.cluster.world.ask(sink.attention_done)
+    assert len(ask(client, "ONE")) == 1
+    client.close()
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 def test_a_slow_reader_costs_others_nothing(twin):
     """A client that stops reading a huge result parks its batch after a few chunks; others are answered; when it leaves, its
     session goes."""

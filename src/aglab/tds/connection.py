@@ -343,6 +343,11 @@ class ServerConnection:
         self._response = None
         self._calls_left = 0
 
+    @property
+    def attention_waits(self) -> bool:
+        """The client has sent an Attention that has no answer yet."""
+        return self._attention
+
     def acknowledge_attention(self) -> None:
         """End the request that the attention broke, if one still runs, and send DONE_ATTN in a message of its own."""
         if self._phase == CLOSED:

@@ -231,7 +231,8 @@ class Connection(asyncio.BufferedProtocol):
     def _confirm_attention(self) -> None:
         self.running = False
         if not self.closing and not self.wire.closed:
-            self.wire.acknowledge_attention()
+            if self.wire.attention_waits:  # a request is also cancelled for a client that has gone
+                self.wire.acknowledge_attention()
             self._write()
             self._next_request()
 
