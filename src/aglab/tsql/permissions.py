@@ -3,7 +3,8 @@
 A sysadmin (sa is one) passes every check before anything here is looked at. Grants lie with the login (``roles``,
 ``permissions``) and with the database's principals (the same fields; a permission's key holds class, securable, name). Sources:
 "Server-level roles", "Database-level roles", "Permissions (Database Engine)" and "Permissions hierarchy" (SQL Server
-documentation); numbers and wording of 229, 230, 262, 297, 300, 916 and 15247 are those of sys.messages.
+documentation). Number and wording of 229 (with its state 5) and 262 were found in public reports of these errors; those of 230,
+297, 300, 916 and 15247 were not looked up.
 
 Left out: columns, SELECT on the table that an UPDATE or DELETE changes, GRANT OPTION, application roles, ownership other than
 dbo's, impersonation of EXECUTE AS modules, metadata visibility. Inside a procedure, view or function of dbo its tables are not

@@ -1,7 +1,7 @@
 """Views that management tools ask for when they connect: SSMS and SMO, dbatools, Azure Data Studio, the mssql extension.
 
-Columns as documented for SQL Server 2022 (the catalogue views of those names). Views of kinds of objects that the twin cannot make
-(their CREATE is refused) have no rows, which is what a server without such objects shows.
+Columns are meant to be those of SQL Server 2022; the documentation was looked at for sys.servers and sys.database_recovery_status
+only. Views of kinds of objects that the twin cannot make (their CREATE is refused) have no rows, as on a server without such objects.
 """
 
 from __future__ import annotations
