@@ -59,7 +59,7 @@ class FakeHost:
     def replicates(self, database: str) -> bool:
         return False
 
-    def check_access(self, database: str, session: Any, for_write: bool) -> None:
+    def check_access(self, database: str, session: Any, for_write: bool, rows: bool = True) -> None:
         if self.refuse is not None:
             self.refuse(database, session, for_write)
 

@@ -147,7 +147,7 @@ def test_ddl_belongs_in_master_and_needs_hadr(bare):
         ("BACKUP CERTIFICATE c TO FILE = '/x.cer'", "'c', because it does not exist"),
         ("ALTER ENDPOINT e STATE = STARTED", "Cannot alter the endpoint 'e'"),
         ("GRANT CONNECT ON ENDPOINT::e TO sa", "Cannot find the endpoint 'e'"),
-        ("GRANT SELECT ON dbo.f TO sa", "GRANT of another permission"),
+        ("GRANT SELECT ON dbo.f TO sa", "Cannot find the object 'f'"),
         ("CREATE USER u FOR LOGIN nobody", "'nobody' is not a valid login"),
         ("DROP LOGIN nobody", "Cannot drop the login 'nobody'"),
         ("DROP USER nobody", "Cannot drop the user 'nobody'"),

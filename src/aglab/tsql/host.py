@@ -153,8 +153,11 @@ class Host(Protocol):
     def replicates(self, database: str) -> bool:
         """Whether an availability group replicates the database."""
 
-    def check_access(self, database: str, session: Session, for_write: bool) -> None:
-        """Raise a TsqlError (976, 3906, 983 ...) where the database's role forbids it."""
+    def check_access(self, database: str, session: Session, for_write: bool, rows: bool = True) -> None:
+        """Raise a TsqlError (976, 3906, 983 ...) where the database's role forbids it.
+
+        ``rows`` False: what is written is an option or a file, which a full log (9002) does not stop: that is how it is mended.
+        """
 
     def adapter(self, name: str) -> AdapterProcedure | None:
         """The procedure of schema ``twin`` by its bare name in lower case."""

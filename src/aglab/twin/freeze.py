@@ -61,6 +61,7 @@ def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
         replace_databases(node, content[name]["databases"])
         node.instance.logins.clear()
         node.instance.logins.update(content[name]["logins"])
+        node.instance.statements.clear()  # what their execution cost belongs to the time that is taken back
 
 
 def replace_databases(node: Node, databases: dict[str, Any]) -> None:

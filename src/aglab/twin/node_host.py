@@ -207,7 +207,7 @@ class HostAnswers(Requests):
         copy = group.rules.nodes[self.name].databases.get(group.holds(database) or "")
         return copy is not None and copy.joined and group.rules.nodes[self.name].member
 
-    def check_access(self, database: str, session: Session, for_write: bool) -> None:
+    def check_access(self, database: str, session: Session, for_write: bool, rows: bool = True) -> None:
         """See :class:`aglab.tsql.Host`."""
         found = self.instance.database(database)
         if found is not None and not session.is_sysadmin:
@@ -217,7 +217,8 @@ class HostAnswers(Requests):
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)
         if refused is not None:
             raise TsqlError(refused.number, refused.severity, refused.state, refused.text)
-        if for_write and self.cluster.plant.log_full(self.name) and database.lower() == self.database_name.lower():
+        mine = database.lower() == self.database_name.lower()
+        if for_write and rows and mine and self.cluster.plant.log_full(self.name):
             raise self.log_is_full()
 
     def refusal(self, database: str, read_only_intent: bool = False, for_write: bool = False) -> Refused | None:

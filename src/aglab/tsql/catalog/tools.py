@@ -19,7 +19,6 @@ from aglab.tsql.store.table import Table
 _CREATED = datetime.datetime(2022, 11, 16)
 _COLUMN = """object_id int!, name sysname, column_id int!, system_type_id tinyint!, user_type_id int!, max_length smallint!, precision tinyint!,
     scale tinyint!, collation_name sysname, is_nullable bit, is_ansi_padded bit!, is_rowguidcol bit!, is_identity bit!, is_computed bit!"""
-ROLE_IDS = {"sysadmin": 3}
 
 # Kinds of objects that cannot be made here.
 _WITHOUT_ROWS = (
@@ -141,15 +140,6 @@ def _all_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
                 "is_identity": bool(column.identity),
                 "is_computed": getattr(column, "computed", None) is not None,
             }
-
-
-@provide("sys.server_role_members: role_principal_id int!, member_principal_id int!")
-def _server_role_members(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
-    """Which logins are in which fixed server role."""
-    for login in runtime.instance.logins.values():
-        roles = {str(one).lower() for one in login.get("roles", ())} | ({"sysadmin"} if login["name"].lower() == "sa" else set())
-        for role in sorted(roles & ROLE_IDS.keys()):
-            yield ROLE_IDS[role], login["principal_id"]
 
 
 @provide(

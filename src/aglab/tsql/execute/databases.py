@@ -118,7 +118,7 @@ class DatabaseMixin(FileMixin):
             problem = error(5058, option, database.name, line=s.line)
             problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
             raise problem
-        self.runtime.host.check_access(database.name, self.session, True)
+        self.runtime.host.check_access(database.name, self.session, True, rows=False)
         self.check_encryption(database, option, stored, s.line)
         if option == "ENCRYPTION":
             yield from self._node(Command("ALTER DATABASE SET ENCRYPTION", database.name, {"ON": stored}), s.line)

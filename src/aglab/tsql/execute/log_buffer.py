@@ -68,7 +68,7 @@ class LogBufferMixin(NodeMixin):
     def buffer_option(self, s: st.AlterDatabase, database: Database, value: Any) -> Effects[None]:
         """SET PERSISTENT_LOG_BUFFER = ON (DIRECTORY_NAME = '...') | OFF"""
         what = "SET PERSISTENT_LOG_BUFFER"
-        self.runtime.host.check_access(database.name, self.session, True)
+        self.runtime.host.check_access(database.name, self.session, True, rows=False)
         if value == "OFF":
             file = buffer_of(database)
             if file is not None:
