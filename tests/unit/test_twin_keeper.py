@@ -7,7 +7,7 @@ import pytest
 from aglab.core.errors import MissingError, UsageError
 from aglab.core.sqltypes import INT, nvarchar
 from aglab.tsql import TsqlError
-from aglab.tsql.host import CommitRecord, RowChange
+from aglab.tsql.host import Change, CommitRecord, RowChange
 from aglab.tsql.store.table import ColumnDef, Index, Table
 from aglab.twin import freeze
 from aglab.twin.cluster import Cluster
@@ -87,6 +87,21 @@ def test_commits_survive_a_crash(tmp_path):
         insert(cluster, number, f"row {number}")
     again, _ = opened(tmp_path / "s")
     assert rows(again) == rows(again, "sql3") == [(number, f"row {number}") for number in range(1, 11)]
+
+
+def test_a_database_dropped_stays_dropped_after_a_crash(tmp_path):
+    """The journal has a database that was made and no longer one that was dropped, with no save in between."""
+    cluster, _ = opened(tmp_path / "s", bare=True)
+    node = cluster.nodes["sql1"]
+    session = node.instance.open_session()
+    for name in ("Shop", "Gone"):
+        node.instance.add_database(name)
+        node.changed(Change("create_database", name, None, name), session)
+    node.changed(Change("drop_database", "Gone", None, "Gone"), session)
+    node.instance.drop_database("Gone")
+    again, _ = opened(tmp_path / "s", bare=True)
+    assert again.nodes["sql1"].instance.database("Shop") is not None
+    assert again.nodes["sql1"].instance.database("Gone") is None
 
 
 def test_a_torn_journal_keeps_what_came_before(tmp_path):

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 
-def keep_database(node: Node, name: str) -> None:
-    """A database as it is now, or that it is gone."""
-    database = node.instance.database(name)
+def keep_database(node: Node, name: str, gone: bool = False) -> None:
+    """A database as it is now; ``gone``: that it is dropped, which is told while it is still there."""
+    database = None if gone else node.instance.database(name)
     change = SchemaChange("drop" if database is None else "put", "database", name, database)
     node.cluster.journal([node.name], CommitRecord(name, 0, 0, [change], 0))
 

@@ -166,7 +166,7 @@ class HostAnswers(Requests):
         except AglabError as error:
             raise TsqlError(50010, 16, 1, str(error)) from error
         if change.scope in ("create_database", "drop_database"):
-            keep_database(self._me, change.database)
+            keep_database(self._me, change.database, gone=change.scope == "drop_database")
 
     def _leave_before_drop(self, database: str) -> None:
         group = self.cluster.groups.hosting(self.name, database)
