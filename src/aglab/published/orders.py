@@ -70,7 +70,7 @@ def judge(twin: Mapping[str, float | None], ids: Collection[str] | None = None) 
                 "less": order.less,
                 "twin_more": high,
                 "twin_less": low,
-                "right": None if high is None or low is None else high > low,
+                "right": None if high is None or low is None else bool(high > low),
             }
         )
     return found
