@@ -17,6 +17,7 @@ class FakeHost:
         self.instance = Instance("sql1", databases or ("OLTP",))
         self.time_s = 0.0
         self.views: dict[str, Any] = {}
+        self.wanted: dict[str, Any] = {}  # view -> what the last query asked of it
         self.commits: list[Any] = []
         self.changes: list[Any] = []
         self.commands: list[Any] = []
@@ -36,7 +37,8 @@ class FakeHost:
     def server_property(self, name: str) -> Any:
         return None
 
-    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Any) -> Any:
+    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Any, wanted: Any = None) -> Any:
+        self.wanted[view] = wanted
         rows = self.views.get(view)
         return rows(arguments) if callable(rows) else rows
 

@@ -28,6 +28,7 @@ class Parameter:
     is_output: bool = False
 
 
+COUNTERS = "sys.dm_os_performance_counters"
 LOOP = """DECLARE @v1 BIGINT, @delay SMALLINT = 300, @time DATETIME, @cnt INT = 0;
 WHILE @cnt < 36
 BEGIN
@@ -67,6 +68,50 @@ def test_the_batch_requests_loop_runs_as_the_paper_prints_it() -> None:
     result = client.run(LOOP)
     assert result.sets == [[(1234,)]] * 36 and result.types == ["bigint"] and not result.errors
     assert client.host.time_s == 36 * 300 and {w.wait_type for w in result.waits} == {"WAITFOR"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted", "rows"),
+    [
+        ("counter_name = N'BATCH requests/sec  '", {"counter_name": {"batch requests/sec"}}, 1),
+        (
+            "'Batch Requests/sec' = p.counter_name AND cntr_type = 5",
+            {"counter_name": {"batch requests/sec"}, "cntr_type": {5}},
+            0,
+        ),
+        ("counter_name = @name", {"counter_name": {"batch requests/sec"}}, 1),
+        ("counter_name IN (@name, 'x', NULL)", {"counter_name": {"batch requests/sec", "x"}}, 1),
+        ("counter_name = @none", {"counter_name": set()}, 0),
+        ("counter_name = 'a' AND counter_name = @name", {"counter_name": {"a"}}, 0),
+        ("counter_name = instance_name", {}, 0),
+        ("counter_name = 'x' OR cntr_value = 0", {}, 1),
+        ("counter_name NOT IN ('x')", {}, 1),
+        ("counter_name <> 'x'", {}, 1),
+        ("cntr_value IN ('0', 1)", {"cntr_value": {0, 1}}, 1),
+        ("UPPER(counter_name) = 'BATCH REQUESTS/SEC'", {}, 1),
+    ],
+)
+def test_what_a_query_asks_of_a_view_reaches_the_node(condition: str, wanted: dict[str, set[Any]], rows: int) -> None:
+    """Equality with constants, one or several, is told; the condition is tested on the rows that come all the same."""
+    client = Client()
+    other = {"counter_name": "other", "instance_name": "", "object_name": "", "cntr_value": 7, "cntr_type": 5}
+    client.host.views["sys.dm_os_performance_counters"] = lambda arguments: [*counters(client.host), other]
+    text = f"""DECLARE @name nvarchar(50) = N'Batch Requests/sec', @none nvarchar(50);
+        SELECT counter_name FROM sys.dm_os_performance_counters AS p WHERE cntr_value < 7 AND ({condition})"""
+    result = client.run(text)
+    assert (client.host.wanted[COUNTERS], len(result.rows), result.errors) == (wanted, rows, [])
+
+
+def test_a_joined_view_is_asked_for_its_own_columns_only() -> None:
+    """A condition between two sources is tested where they meet; a correlated one has another value for each row."""
+    client = Client()
+    client.host.views["sys.dm_os_performance_counters"] = lambda arguments: counters(client.host)
+    text = """SELECT n.name FROM (VALUES ('Batch Requests/sec'), ('x')) AS n(name)
+        WHERE EXISTS (SELECT * FROM sys.dm_os_performance_counters AS p WHERE p.counter_name = n.name)"""
+    assert client.run(text).rows == [("Batch Requests/sec",)] and client.host.wanted[COUNTERS] == {}
+    text = """SELECT d.name FROM sys.databases AS d LEFT JOIN sys.dm_os_performance_counters AS p
+        ON p.counter_name = 'none of these' AND p.instance_name = d.name WHERE d.name = 'OLTP'"""
+    assert client.run(text).rows == [("OLTP",)] and client.host.wanted[COUNTERS] == {"counter_name": {"none of these"}}
 
 
 def test_waitfor_time_waits_for_the_hour() -> None:

@@ -76,6 +76,27 @@ def test_a_node_is_a_host(cluster):
     )
 
 
+def test_counters_asked_for_by_name_are_those_of_the_whole_view(cluster):
+    """For every name: the same rows, in the same order, as the whole view has under it; another name has none."""
+    name = "sys.dm_os_performance_counters"
+    for node in cluster.nodes.values():
+        every = list(node.view_rows(name, (), None))
+        for wanted in {row[1].strip().lower() for row in every}:
+            own = list(node.view_rows(name, (), None, {"counter_name": frozenset({wanted})}))
+            assert own == [row for row in every if row[1].strip().lower() == wanted], wanted
+        pair = {"counter_name": frozenset({"user connections", "batch requests/sec"})}
+        assert [row[1].strip() for row in node.view_rows(name, (), None, pair)] == ["Batch Requests/sec", "User Connections"]
+        assert list(node.view_rows(name, (), None, {"counter_name": frozenset({"no such counter"})})) == []
+
+
+def test_a_counter_of_sessions_does_not_look_at_the_engine(cluster):
+    """What a query does not ask for is not read."""
+    node, before = cluster.nodes["sql1"], cluster.plant.looks
+    assert list(node.view_rows("sys.dm_os_performance_counters", (), None, {"counter_name": frozenset({"user connections"})}))
+    assert cluster.plant.looks == before
+    assert counters(node) and cluster.plant.looks > before
+
+
 def test_counters_are_the_engines(cluster):
     """Each cumulative counter is the engine's total, whole, and the instance _Total covers the database."""
     cluster.plant.start_load(8)

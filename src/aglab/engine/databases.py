@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from aglab.core.counters import BY_KEY
 from aglab.core.errors import UsageError
@@ -26,8 +25,12 @@ from aglab.engine import layout as at
 from aglab.engine import running
 from aglab.engine.flow import Flow
 from aglab.engine.layout import Array
-from aglab.record import Run
 from aglab.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from aglab.record import Run
 
 _KEPT = 0.5  # of what the others took, from one tick to the next
 _MOST = 0.98  # share of anything that the others can take
@@ -111,6 +114,8 @@ class Databases:
 
     def _frame(self, blocks: dict[str, list[Any]]) -> pd.DataFrame:
         """Counters of each database, and of the instance those of all: sums, averages by transfers, processors once."""
+        import pandas as pd
+
         found = {name: some for name, some in blocks.items() if some}
         if not found:
             return pd.DataFrame()
@@ -138,6 +143,10 @@ class Databases:
 
     def run(self, seconds: float | None = None, progress: Callable[..., None] = no_progress) -> Run:
         """Run all databases, each with its own timeline, and return their counters in one Run."""
+        import pandas as pd  # here, not above: a twin's process runs flows and never loads it
+
+        from aglab.record import Run
+
         first = self.scenarios[0].settings
         seconds = first.duration_s if seconds is None else float(seconds)
         total = first.warmup_s + seconds

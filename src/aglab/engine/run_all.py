@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aglab.core.progress import no_progress
 from aglab.engine.databases import Databases
 from aglab.engine.flow import Flow
 from aglab.engine.logfile import log_notes, reuse_wait
-from aglab.record import Run
 from aglab.scenario import Scenario
+
+if TYPE_CHECKING:
+    from aglab.record import Run
 
 
 def run_all(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Effects = Generator[Effect, Any, Any]
 ViewRow = Mapping[str, Any] | Sequence[Any]
+Wanted = Mapping[str, frozenset[Any]]  # column in lower case -> its values, as the collation compares them
+NOTHING_WANTED: Wanted = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,14 @@ class Host(Protocol):
     def server_property(self, name: str) -> Any:
         """SERVERPROPERTY(name) where the node knows better than ``instance.properties``; None otherwise."""
 
-    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[ViewRow] | None:
+    def view_rows(
+        self, view: str, arguments: tuple[Any, ...], session: Session, wanted: Wanted = NOTHING_WANTED
+    ) -> Iterable[ViewRow] | None:
         """Rows of a system view or function, by its name in lower case ("sys.dm_os_wait_stats").
 
         A mapping may leave columns out (NULL); a sequence holds all columns in the catalogue's order. None: the node has no
-        such rows; the interpreter then uses its own provider, or says clearly that there is none.
+        such rows; the interpreter then uses its own provider, or says clearly that there is none. The statement keeps only rows
+        with a value of ``wanted`` in each of its columns: the node may leave out others, and need not.
         """
 
     def changed(self, change: Change, session: Session) -> Effects | None:

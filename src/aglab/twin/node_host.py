@@ -16,6 +16,7 @@ from aglab.ag.spec import STATE_CODE
 from aglab.core.errors import AglabError
 from aglab.tsql import AdapterProcedure, Change, Command, CommitRecord, Session, TsqlError, error
 from aglab.tsql.catalog.server import LOG_REUSE
+from aglab.tsql.host import NOTHING_WANTED, Wanted
 from aglab.tsql.permissions import need_entry
 from aglab.twin import (
     encryption,
@@ -92,7 +93,9 @@ class HostAnswers(Requests):
         }
         return known.get(name.lower())
 
-    def view_rows(self, view: str, arguments: tuple[Any, ...], session: Session) -> Iterable[Any] | None:
+    def view_rows(
+        self, view: str, arguments: tuple[Any, ...], session: Session, wanted: Wanted = NOTHING_WANTED
+    ) -> Iterable[Any] | None:
         """See :class:`aglab.tsql.Host`."""
         if view == "sys.databases":  # the row itself is the catalogue's
             self.note_log_reuse()
@@ -101,7 +104,7 @@ class HostAnswers(Requests):
             return list(rebuilds.rows(self._me, session.database))
         if view == "background tasks":
             return list(redo_threads.tasks(self._me))
-        rows = views_server.rows(self._me, view, arguments)
+        rows = views_server.rows(self._me, view, arguments, wanted)
         if rows is None:
             rows = views_hadr.rows(self._me, view)
         if rows is None:

@@ -10,6 +10,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from aglab.tsql.host import NOTHING_WANTED, Wanted
 from aglab.twin import persistent_memory, redo_threads, views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import started
@@ -210,13 +211,7 @@ def log_space(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     }
 
 
-def counters(node: Node, arguments: tuple[Any, ...]) -> Iterable[Any]:
-    """sys.dm_os_performance_counters"""
-    return performance_counters(node)
-
-
 VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
-    "sys.dm_os_performance_counters": counters,
     "sys.dm_os_wait_stats": wait_stats,
     "sys.dm_io_virtual_file_stats": file_stats,
     "sys.dm_exec_connections": connections,
@@ -230,7 +225,9 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
 }
 
 
-def rows(node: Node, view: str, arguments: tuple[Any, ...]) -> list[Row] | None:
-    """Rows of a server view on a node; None for another view."""
+def rows(node: Node, view: str, arguments: tuple[Any, ...], wanted: Wanted = NOTHING_WANTED) -> list[Any] | None:
+    """Rows of a server view on a node; None for another view. Counters other than those ``wanted`` by name are left out."""
+    if view == "sys.dm_os_performance_counters":
+        return list(performance_counters(node, wanted.get("counter_name")))
     provider = VIEWS.get(view)
     return None if provider is None else list(provider(node, arguments))

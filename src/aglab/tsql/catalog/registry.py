@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aglab.core.sqltypes import SYSNAME, Column, SqlType
+from aglab.tsql.host import NOTHING_WANTED, Wanted
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error
 from aglab.tsql.parser.base import make_type
 from aglab.tsql.permissions import need_view
@@ -146,11 +147,13 @@ def find_view(schema: str, name: str) -> View | None:
     return VIEWS.get((lowered, name.lower()))
 
 
-def view_rows(runtime: Any, view: View, arguments: tuple[Any, ...], database: Database) -> list[Row]:
-    """The rows now, as tuples in column order."""
+def view_rows(
+    runtime: Any, view: View, arguments: tuple[Any, ...], database: Database, wanted: Wanted = NOTHING_WANTED
+) -> list[Row]:
+    """The rows now, as tuples in column order; the node may leave out those that differ from ``wanted``."""
     name = view.full_name.lower()
     own = not runtime.session.is_sysadmin and need_view(runtime.instance, runtime.session, database, name)
-    rows: Iterable[Any] | None = runtime.host.view_rows(name, arguments, runtime.session)
+    rows: Iterable[Any] | None = runtime.host.view_rows(name, arguments, runtime.session, wanted)
     if rows is None:
         provider = PROVIDERS.get(name)
         if provider is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast
+from aglab.tsql.host import Wanted
 from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.permissions import need_object
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import Conjunct, conjuncts
 from aglab.tsql.query.scope import Bound, Frame, OutColumn, Scope
 from aglab.tsql.query.sources import Rows, RowSource, TableScan
+from aglab.tsql.query.view_source import ViewRows
 from aglab.tsql.store.database import Database, Module
 from aglab.tsql.store.table import Row, Table
 
@@ -208,11 +210,13 @@ class Binder:
             raise error(216, node.parts[-1], line=node.line)
         columns = [OutColumn(c.name, c.type, c.nullable) for c in view.columns]
 
-        def rows(frame: Frame) -> list[Row]:
-            return view_rows(frame[0], view, (), database)
+        def rows(frame: Frame, wanted: Wanted) -> list[Row]:
+            return view_rows(frame[0], view, (), database, wanted)
 
         parts = (database.name, "dbo" if view.schema == "msdb" else view.schema, view.name)
-        return self._rows(columns, rows, node.alias or node.parts[-1], parts, True)
+        slot = self.context.slot()
+        bound = Bound(node.alias or node.parts[-1], parts, columns, slot)
+        return ViewRows(slot, view.names, rows, self.context.slot()), bound
 
     # --- functions ----------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aglab.tsql import ast
@@ -10,16 +10,19 @@ from aglab.tsql.messages import error
 from aglab.tsql.query.reads import Window
 from aglab.tsql.query.scope import Bound, Expr, Function
 from aglab.tsql.query.sources import HashJoin, NestedLoop, Rows, RowSource, Seek, TableScan
+from aglab.tsql.query.view_source import ViewRows
 from aglab.tsql.store.table import Table
 from aglab.tsql.types import DATES, EXACTS, INTEGERS, STRINGS, common
 
 if TYPE_CHECKING:
     from aglab.tsql.query.expressions import ExpressionCompiler
 
+_MEMBERS_MAX = 100  # of IN (...): a longer list is only tested row by row
+
 
 @dataclass(eq=False)
 class Conjunct:
-    """One condition joined by AND. ``sides`` are set for a comparison of two values."""
+    """One condition joined by AND. ``sides`` are set for a comparison of two values; ``members`` for a list of constants."""
 
     expr: Expr
     op: str = ""
@@ -27,6 +30,7 @@ class Conjunct:
     right: Expr | None = None
     left_fn: Function | None = None
     right_fn: Function | None = None
+    members: list[tuple[Expr, Function]] = field(default_factory=list)
     used: bool = False
 
     def needs(self, own: frozenset[int]) -> frozenset[int]:
@@ -54,8 +58,19 @@ def conjuncts(compiler: ExpressionCompiler, node: ast.Node | None) -> list[Conju
             conjunct.op = part.op
             conjunct.left, conjunct.right = compiler.value(part.left), compiler.value(part.right)
             conjunct.left_fn, conjunct.right_fn, _ = compiler.pair(conjunct.left, conjunct.right)
+        elif isinstance(part, ast.In) and not part.negated and isinstance(part.operand, ast.ColumnRef):
+            conjunct.left = compiler.value(part.operand)
+            conjunct.members = _constants(compiler, conjunct.left, part.items)
         result.append(conjunct)
     return result
+
+
+def _constants(compiler: ExpressionCompiler, left: Expr, items: list[ast.Node] | None) -> list[tuple[Expr, Function]]:
+    """The items of IN (...) as ``left`` compares with them, where all are literals or variables; else none."""
+    if not items or len(items) > _MEMBERS_MAX or not all(isinstance(item, (ast.Literal, ast.Variable)) for item in items):
+        return []
+    values = [compiler.value(item) for item in items]
+    return [(value, compiler.pair(left, value)[1]) for value in values]
 
 
 class JoinBuilder:
@@ -79,6 +94,8 @@ class JoinBuilder:
             source.condition = _all([c.expr.fn for c in mine])
             for conjunct in mine:
                 conjunct.used = True
+        if isinstance(source, ViewRows):
+            source.asked = self._asked(bound, mine)
         return source
 
     def _join(self, node: ast.JoinSource, wheres: list[Conjunct], available: frozenset[int]) -> RowSource:
@@ -189,6 +206,19 @@ class JoinBuilder:
                     low, high = window.get(column, (None, None))
                     window[column] = (other if op in ("=", ">", ">=") else low, other if op in ("=", "<", "<=") else high)
         return window
+
+    def _asked(self, bound: Bound, conditions: list[Conjunct]) -> dict[int, list[Function]]:
+        """For each column that must equal a constant or one of several, how these compare."""
+        asked: dict[int, list[Function]] = {}
+        for conjunct in conditions:
+            column = conjunct.left.column if conjunct.left else None
+            if conjunct.members and conjunct.left and column and column[0] == bound.slot:
+                if all(value.type is None or _sargable(conjunct.left, value) for value, _ in conjunct.members):
+                    asked.setdefault(column[1], [fn for _, fn in conjunct.members])
+            elif conjunct.op == "=" and any(side and side.constant for side in (conjunct.left, conjunct.right)):
+                for ordinal, _, fn in self._comparisons(bound, conjunct):
+                    asked.setdefault(ordinal, [fn])
+        return asked
 
     def _comparisons(self, bound: Bound, conjunct: Conjunct) -> list[tuple[int, str, Function]]:
         if not conjunct.op or conjunct.left is None or conjunct.right is None:
