@@ -51,6 +51,22 @@ def test_forced_delayed_durability_may_lose_commits(own, safe, left):
     assert own.value(COUNT, "sql2", "Shop") == left
 
 
+def test_allowed_delays_only_what_asks_for_it(own):
+    """ALLOWED: COMMIT ... WITH (DELAYED_DURABILITY = ON) may be lost, any other commit is kept; DISABLED delays none."""
+    own.sql("CREATE DATABASE Shop; ALTER DATABASE Shop SET DELAYED_DURABILITY = ALLOWED", node="sql2")
+    own.sql("CREATE TABLE dbo.f (id int, t varchar(900)); INSERT INTO dbo.f VALUES (1, '')", "sql2", "Shop")
+    lazily = "BEGIN TRAN; INSERT INTO dbo.f VALUES ({}, ''); COMMIT TRAN WITH (DELAYED_DURABILITY = ON)"
+    own.sql(lazily.format(2), "sql2", "Shop")
+    own.sql("BEGIN TRAN; INSERT INTO dbo.f VALUES (3, ''); COMMIT TRAN WITH (DELAYED_DURABILITY = OFF)", "sql2", "Shop")
+    own.sql(lazily.format(4), "sql2", "Shop")
+    own.sql("EXEC twin.crash @node = 'sql2'; EXEC twin.start @node = 'sql2'")
+    assert own.value(COUNT, "sql2", "Shop") == 3
+    own.sql("ALTER DATABASE Shop SET DELAYED_DURABILITY = DISABLED", node="sql2")
+    own.sql(lazily.format(5), "sql2", "Shop")
+    own.sql("EXEC twin.crash @node = 'sql2'; EXEC twin.start @node = 'sql2'")
+    assert own.value(COUNT, "sql2", "Shop") == 4
+
+
 def test_an_orderly_stop_writes_what_was_delayed(own):
     """SHUTDOWN or a stop of the service loses nothing here."""
     own.sql("CREATE DATABASE Shop; ALTER DATABASE Shop SET DELAYED_DURABILITY = FORCED", node="sql2")

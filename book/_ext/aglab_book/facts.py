@@ -25,7 +25,7 @@ class Knowledge(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         declared = Path(self.env.srcdir) / "book" / "statements.toml"
         self.env.note_dependency(str(declared))
-        tables = [*statements(declared), settings(declared), *catalogue()]
+        tables = [*statements(declared), settings(declared), words(), *catalogue()]
         return [raw(table.html()) for table in tables]
 
 
@@ -51,6 +51,13 @@ def settings(declared: Path) -> Table:
     """``[[setting]]`` of ``statements.toml``: what each setting drives, or that it is kept in the catalogue only."""
     rows = tomllib.loads(declared.read_text(encoding="utf-8"))["setting"]
     return Table("Settings, and what each drives", ("setting", "drives"), tuple((one["name"], one["drives"]) for one in rows))
+
+
+def words() -> Table:
+    """Options and hints, from the tables that the parser checks them with."""
+    from aglab.tsql.knowledge import options
+
+    return Table("Options and hints, and what each drives", ("in", "word", "drives"), tuple(options()))
 
 
 def catalogue() -> list[Table]:

@@ -306,6 +306,7 @@ class TransactionStatement(Statement):
     kind: str  # BEGIN COMMIT ROLLBACK SAVE
     name: str = ""
     variable: str = ""
+    options: dict[str, Any] = field(default_factory=dict)  # COMMIT ... WITH (...)
 
 
 # definitions

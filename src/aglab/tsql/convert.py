@@ -15,6 +15,7 @@ from typing import Any
 
 from aglab.core.sqltypes import MAX, SqlType
 from aglab.tsql import dates
+from aglab.tsql.date_styles import reading_order
 from aglab.tsql.messages import TsqlError, error
 from aglab.tsql.rounding import quantize
 from aglab.tsql.types import BINARIES, CONTEXT, DATES, EXACTS, FLOATS, INTEGER_LIMITS, INTEGERS, NUMBERS, STRINGS, name_of
@@ -301,7 +302,7 @@ def _to_date(source: SqlType, target: SqlType, style: int | None) -> Convert:
             raise error(242, name_of(source), name) from None
 
     if source.name in STRINGS:
-        order = "dmy" if style in (3, 4, 5, 103, 104, 105, 113, 13) else "mdy"
+        order = reading_order(style, source, target, name_of)
 
         def from_text(value: Any) -> Any:
             try:

@@ -1,10 +1,9 @@
-"""Dates and times as text: what is read, and the numbered styles written. Source: "CAST and CONVERT (Transact-SQL)"."""
+"""Dates and times as text: what is read. Source: "CAST and CONVERT (Transact-SQL)"."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 _MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 MONTH_NAMES = "January February March April May June July August September October November December".split()
@@ -130,58 +129,3 @@ def round_fraction(moment: datetime.datetime, scale: int) -> datetime.datetime:
     unit = 10 ** (6 - scale)
     rounded = (moment.microsecond + unit // 2) // unit * unit
     return moment.replace(microsecond=0) + datetime.timedelta(microseconds=rounded)
-
-
-def _ampm(m: datetime.datetime) -> str:
-    return f"{(m.hour % 12) or 12:>2}:{m.minute:02}{'AM' if m.hour < 12 else 'PM'}"
-
-
-def _mon(m: datetime.datetime) -> str:
-    return MONTH_NAMES[m.month - 1][:3]
-
-
-def _ms(m: datetime.datetime) -> str:
-    return f"{m.microsecond // 1000:03}"
-
-
-STYLES: dict[int, Callable[[datetime.datetime], str]] = {
-    0: lambda m: f"{_mon(m)} {m.day:>2} {m.year:04} {_ampm(m)}",
-    1: lambda m: f"{m.month:02}/{m.day:02}/{m.year % 100:02}",
-    101: lambda m: f"{m.month:02}/{m.day:02}/{m.year:04}",
-    2: lambda m: f"{m.year % 100:02}.{m.month:02}.{m.day:02}",
-    102: lambda m: f"{m.year:04}.{m.month:02}.{m.day:02}",
-    3: lambda m: f"{m.day:02}/{m.month:02}/{m.year % 100:02}",
-    103: lambda m: f"{m.day:02}/{m.month:02}/{m.year:04}",
-    4: lambda m: f"{m.day:02}.{m.month:02}.{m.year % 100:02}",
-    104: lambda m: f"{m.day:02}.{m.month:02}.{m.year:04}",
-    5: lambda m: f"{m.day:02}-{m.month:02}-{m.year % 100:02}",
-    105: lambda m: f"{m.day:02}-{m.month:02}-{m.year:04}",
-    6: lambda m: f"{m.day:02} {_mon(m)} {m.year % 100:02}",
-    106: lambda m: f"{m.day:02} {_mon(m)} {m.year:04}",
-    7: lambda m: f"{_mon(m)} {m.day:02}, {m.year % 100:02}",
-    107: lambda m: f"{_mon(m)} {m.day:02}, {m.year:04}",
-    8: lambda m: f"{m.hour:02}:{m.minute:02}:{m.second:02}",
-    9: lambda m: (
-        f"{_mon(m)} {m.day:>2} {m.year:04} {(m.hour % 12) or 12:>2}:{m.minute:02}:{m.second:02}:{_ms(m)}"
-        + ("AM" if m.hour < 12 else "PM")
-    ),
-    10: lambda m: f"{m.month:02}-{m.day:02}-{m.year % 100:02}",
-    110: lambda m: f"{m.month:02}-{m.day:02}-{m.year:04}",
-    11: lambda m: f"{m.year % 100:02}/{m.month:02}/{m.day:02}",
-    111: lambda m: f"{m.year:04}/{m.month:02}/{m.day:02}",
-    12: lambda m: f"{m.year % 100:02}{m.month:02}{m.day:02}",
-    112: lambda m: f"{m.year:04}{m.month:02}{m.day:02}",
-    13: lambda m: f"{m.day:02} {_mon(m)} {m.year:04} {m.hour:02}:{m.minute:02}:{m.second:02}:{_ms(m)}",
-    14: lambda m: f"{m.hour:02}:{m.minute:02}:{m.second:02}:{_ms(m)}",
-    20: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02} {m.hour:02}:{m.minute:02}:{m.second:02}",
-    21: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02} {m.hour:02}:{m.minute:02}:{m.second:02}.{_ms(m)}",
-    23: lambda m: f"{m.year:04}-{m.month:02}-{m.day:02}",
-    126: lambda m: (
-        f"{m.year:04}-{m.month:02}-{m.day:02}T{m.hour:02}:{m.minute:02}:{m.second:02}" + (f".{_ms(m)}" if m.microsecond else "")
-    ),
-}
-for _short, _long in ((0, 100), (8, 108), (9, 109), (13, 113), (14, 114), (20, 120), (21, 121), (8, 24), (21, 25), (20, 22)):
-    STYLES[_long] = STYLES[_short]
-STYLES[127] = lambda m: STYLES[126](m) + ("Z" if m.tzinfo is not None else "")
-STYLES[130] = STYLES[9]
-STYLES[131] = STYLES[103]

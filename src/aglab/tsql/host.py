@@ -59,6 +59,7 @@ class CommitRecord:
     changes: list[RowChange | SchemaChange]
     log_bytes: int
     began_s: float = 0.0
+    delayed: bool = False  # COMMIT WITH (DELAYED_DURABILITY = ON)
     memory_only: bool = False  # nothing but rows of memory-optimized tables: not in Databases:Transactions/sec
 
 

@@ -6,16 +6,19 @@ from aglab.tsql.catalog import registry as catalog
 from aglab.tsql.catalog.configurations import default_configurations
 from aglab.tsql.catalog.security import SCOPED_CONFIGURATIONS
 from aglab.tsql.execute.admin import AdminMixin
-from aglab.tsql.execute.dbcc import DBCC_WITHOUT_EFFECT
+from aglab.tsql.execute.dbcc import DBCC_WITH, DBCC_WITHOUT_EFFECT
 from aglab.tsql.execute.executor import Executor
 from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
-from aglab.tsql.execute.set_options import ATTRIBUTES, WITHOUT_EFFECT
+from aglab.tsql.execute.set_options import ATTRIBUTES, SHOWN_ONLY, WITHOUT_EFFECT
 from aglab.tsql.functions import registry as functions
 from aglab.tsql.functions.globals import GLOBAL_NAMES
 from aglab.tsql.functions.tables import TABLE_FUNCTIONS
 from aglab.tsql.messages_table import MESSAGES
 from aglab.tsql.parser.admin import NODE_OBJECTS
-from aglab.tsql.parser.statements import Parser
+from aglab.tsql.parser.hints import QUERY_HINTS, TABLE_HINTS
+from aglab.tsql.parser.modules import MODULE_OPTIONS
+from aglab.tsql.parser.option_lists import NOTHING, option_rows
+from aglab.tsql.parser.statements import CURSOR_OPTIONS, Parser
 from aglab.tsql.procedures.registry import system_procedure_names
 from aglab.tsql.query.aggregates import AGGREGATES
 from aglab.tsql.query.windows import OFFSETS, RANKING
@@ -31,6 +34,12 @@ VALUE_OPTIONS_WITH_EFFECT = (
     "TEXTSIZE",
 )
 
+MODULE_DRIVES = {
+    "ENCRYPTION": "the text is shown nowhere: sys.sql_modules.definition, OBJECT_DEFINITION, sp_helptext (15471)",
+    "NATIVE_COMPILATION": "the rules of natively compiled modules",
+    "SCHEMABINDING": "needed by classifier functions and natively compiled modules; objects it names are not protected",
+}
+CURSOR_DRIVES = {"LOCAL": "the cursor ends with its procedure", "SCROLL": "every FETCH direction"}
 NODE_VERBS = ("BACKUP", "RESTORE", "CHECKPOINT", "SHUTDOWN", "KILL", "GRANT", "DENY", "REVOKE")
 
 
@@ -54,6 +63,9 @@ def knowledge() -> dict[str, list[str]]:
         "functions": sorted({*functions.FUNCTIONS, *AGGREGATES, *RANKING, *OFFSETS, *(name.upper() for name in TABLE_FUNCTIONS)}),
         "global variables": sorted(GLOBAL_NAMES),
         "system procedures": system_procedure_names(),
+        "options by statement": sorted(f"{statement}: {name}" for statement, name, _ in option_rows()),
+        "table hints": sorted(TABLE_HINTS),
+        "query hints": sorted(QUERY_HINTS),
         "database options": sorted(DATABASE_OPTIONS),
         "database options kept without effect": sorted(IGNORED_DATABASE_OPTIONS),
         "scoped configurations": sorted(SCOPED_CONFIGURATIONS),
@@ -64,6 +76,25 @@ def knowledge() -> dict[str, list[str]]:
         "dbcc without effect": sorted(DBCC_WITHOUT_EFFECT),
         "messages": [str(number) for number in sorted(MESSAGES)],
     }
+
+
+def options() -> list[tuple[str, str, str]]:
+    """Statement, option or hint, and what it drives: every word that a statement takes besides its names, for the page."""
+    kept = "kept and shown (sys.dm_exec_sessions, DBCC USEROPTIONS, @@OPTIONS), drives nothing else"
+    rows = [*option_rows()]
+    rows += [("table hint", name, drives) for name, drives in TABLE_HINTS.items()]
+    rows += [("query hint", name, drives) for name, (_, drives) in QUERY_HINTS.items()]
+    rows += [("join hint", name, NOTHING) for name in ("LOOP", "HASH", "MERGE", "REMOTE")]
+    rows += [("SET", name, kept if name in SHOWN_ONLY else NOTHING) for name in sorted(SHOWN_ONLY | WITHOUT_EFFECT)]
+    rows += [("SET", "DATEFORMAT", "only mdy")]
+    rows += [("DBCC", name, NOTHING) for name in sorted(DBCC_WITHOUT_EFFECT)]
+    rows += [(f"DBCC {name} ... WITH", word, NOTHING) for name in sorted(DBCC_WITH) for word in sorted(DBCC_WITH[name])]
+    for kind, words in MODULE_OPTIONS.items():
+        rows += [(f"CREATE {kind} ... WITH", name, MODULE_DRIVES.get(name, NOTHING)) for name in sorted(words)]
+    rows += [("DECLARE CURSOR", name, CURSOR_DRIVES.get(name, NOTHING)) for name in CURSOR_OPTIONS]
+    rows += [("column", name, NOTHING) for name in ("SPARSE", "NOT FOR REPLICATION")]
+    rows += [("ALTER DATABASE SET", name, NOTHING) for name in sorted(IGNORED_DATABASE_OPTIONS)]
+    return [*rows, ("BEGIN TRANSACTION", "WITH MARK", NOTHING)]
 
 
 def _statement_kinds() -> list[str]:

@@ -30,6 +30,7 @@ class TsqlError(Exception):
         self.procedure = procedure
         self.dooms = False  # the transaction cannot be committed any more (deadlock victim: already rolled back)
         self.aborts_batch = False
+        self.ignored = False  # a duplicate key under IGNORE_DUP_KEY: INSERT goes on without the row
 
     def message(self) -> Message:
         """The effect that the node sends."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aglab.tsql.messages_admin import ADMINISTRATION
 from aglab.tsql.messages_encryption import ENCRYPTION
 from aglab.tsql.messages_memory import MEMORY
+from aglab.tsql.messages_options import OPTIONS
 from aglab.tsql.messages_storage import STORAGE
 from aglab.tsql.messages_traces import TRACES
 
@@ -742,3 +743,4 @@ MESSAGES.update(ADMINISTRATION)
 MESSAGES.update(MEMORY)
 MESSAGES.update(TRACES)
 MESSAGES.update(ENCRYPTION)
+MESSAGES.update(OPTIONS)

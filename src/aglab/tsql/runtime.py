@@ -29,6 +29,7 @@ class LockNeeded(Exception):
         self.mode = mode
         self.keep = keep
         self.table = table
+        self.nowait = False  # hint NOWAIT: error 1222 instead of a wait
 
 
 class Signature:

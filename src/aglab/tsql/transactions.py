@@ -85,7 +85,7 @@ class Transaction:
                 continue  # DURABILITY = SCHEMA_ONLY: nothing is logged
             record = by_database.get(entry.database)
             if record is None:
-                record = CommitRecord(entry.database, self.id, self.spid, [], COMMIT_BYTES, self.began_s, True)
+                record = CommitRecord(entry.database, self.id, self.spid, [], COMMIT_BYTES, self.began_s, memory_only=True)
                 by_database[entry.database] = record
             if entry.schema is not None:
                 record.changes.append(entry.schema)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aglab.core.sqltypes import MAX, SqlType
-from aglab.tsql import dates
+from aglab.tsql.date_styles import date_writer, default_text
 from aglab.tsql.messages import error
 from aglab.tsql.rounding import quantize
 from aglab.tsql.types import BINARIES, DATES, FLOATS, INTEGERS, NUMBERS, STRINGS, name_of
@@ -77,7 +77,7 @@ def variant_text(value: Any) -> str:
     if isinstance(value, float):
         return float_text(value, None)
     if isinstance(value, datetime.datetime):
-        return dates.STYLES[0](value)
+        return default_text(value)
     if isinstance(value, uuid.UUID):
         return str(value).upper()
     if isinstance(value, bytes):
@@ -96,40 +96,3 @@ def float_text(value: float, style: int | None) -> str:
         mantissa, _, exponent = text.partition("e")
         return f"{mantissa}e{exponent[0]}{int(exponent[1:]):03}"
     return "0" if text == "-0" else text
-
-
-def date_writer(source: SqlType, style: int | None) -> Convert:
-    """A date or time type as text in a numbered style."""
-    name, scale = source.name, source.scale
-    if style is None:
-        style = 0 if name in ("datetime", "smalldatetime") else 121
-    if style not in dates.STYLES:
-        raise error(281, style, name)
-    shape = dates.STYLES[style]
-    if style in (121, 21, 25) and name != "datetime" and name != "smalldatetime":
-        fraction = (lambda m: f".{m.microsecond:06}0"[: scale + 1]) if scale else (lambda m: "")
-
-        def full(value: Any) -> str:
-            if name == "date":
-                return f"{value.year:04}-{value.month:02}-{value.day:02}"
-            clock = f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction(value)}"
-            if name == "time":
-                return clock
-            zone = ""
-            if name == "datetimeoffset":
-                zone = " " + offset_text(value)
-            return f"{value.year:04}-{value.month:02}-{value.day:02} {clock}{zone}"
-
-        return full
-    if name == "time":
-        return lambda value: shape(datetime.datetime.combine(dates.BASE.date(), value))
-    if name == "date":
-        return lambda value: shape(datetime.datetime(value.year, value.month, value.day))
-    return shape
-
-
-def offset_text(value: datetime.datetime) -> str:
-    """+hh:mm"""
-    offset = value.utcoffset() or datetime.timedelta(0)
-    minutes = int(offset.total_seconds()) // 60
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"

@@ -1,9 +1,11 @@
-"""DELAYED_DURABILITY = FORCED: commits that a client has been told of before their log is on disk.
+"""DELAYED_DURABILITY: commits that a client has been told of before their log is on disk.
+
+FORCED delays every commit of rows in a database, ALLOWED those that end with COMMIT ... WITH (DELAYED_DURABILITY = ON).
 
 They become durable when 60 KB of log have come together, when a fully durable transaction of the database commits, with
 sp_flush_log, CHECKPOINT, a backup, and when the service stops in order; a crash of the instance or of this process loses them
 ("Control transaction durability", SQL Server documentation, which promises no time after which they are written). Left out:
-COMMIT WITH (DELAYED_DURABILITY = ON), and databases of an availability group, whose commits are hardened here as any other.
+databases of an availability group, whose commits are hardened here as any other.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
 if TYPE_CHECKING:
     from aglab.twin.node import Node
 
-FORCED = 2  # delayed_durability of sys.databases
+ALLOWED, FORCED = 1, 2  # delayed_durability of sys.databases
 BUFFER_BYTES = 60 * 1024  # the largest log block
 
 
@@ -30,7 +32,9 @@ class LazyCommits:
         """Keep a transaction: in the journal, or in memory where its database allows that and it changed rows only."""
         database = self.node.instance.database(record.database)
         rows_only = all(isinstance(one, RowChange) for one in record.changes)
-        if database is None or database.options["delayed_durability"] != FORCED or not rows_only:
+        setting = database.options["delayed_durability"] if database is not None else 0
+        delayed = setting == FORCED or (setting == ALLOWED and record.delayed)
+        if not delayed or not rows_only:
             self.flush(record.database)
             self.node.cluster.journal([self.node.name], record)
             return

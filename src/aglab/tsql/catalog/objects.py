@@ -316,6 +316,11 @@ def _indexes(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> It
                 "is_unique_constraint": index.constraint and not index.primary_key,
                 "is_disabled": bool(index.options.get("DISABLED")),
                 "fill_factor": index.options.get("FILLFACTOR", 0),
+                "is_padded": index.options.get("PAD_INDEX") == "ON",
+                "ignore_dup_key": index.options.get("IGNORE_DUP_KEY") == "ON",
+                "allow_row_locks": index.options.get("ALLOW_ROW_LOCKS", "ON") == "ON",
+                "allow_page_locks": index.options.get("ALLOW_PAGE_LOCKS", "ON") == "ON",
+                "optimize_for_sequential_key": index.options.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON",
             }
 
 
@@ -347,7 +352,7 @@ def _sql_modules(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
         options = module.definition.options if module.definition else set()
         yield {
             "object_id": module.object_id,
-            "definition": module.text,
+            "definition": None if "ENCRYPTION" in options else module.text,
             "uses_ansi_nulls": True,
             "uses_quoted_identifier": True,
             "is_schema_bound": "SCHEMABINDING" in options,

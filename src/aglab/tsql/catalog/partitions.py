@@ -74,6 +74,9 @@ def _spaces(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
         yield one.name, one.id, "PS", "PARTITION_SCHEME", False, False
 
 
+COMPRESSION = {"NONE": 0, "ROW": 1, "PAGE": 2}
+
+
 def partition_id(table: Table, index_id: int, number: int) -> int:
     """A partition's id: partition_id and hobt_id of the catalogue."""
     return 2**56 + (table.id * 1024 + index_id) * 16384 + number
@@ -88,7 +91,8 @@ def _partitions(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
         for index, number, _, rows in parts_of(database, table):
             index_id = index.id if index is not None else 0
             known = partition_id(table, index_id, number)
-            yield known, table.id, index_id, number, known, rows, 0, 0, "NONE", False, "OFF"
+            word = (index.options if index is not None else table.options).get("DATA_COMPRESSION", "NONE")
+            yield known, table.id, index_id, number, known, rows, 0, COMPRESSION[word], word, False, "OFF"
 
 
 @provide(

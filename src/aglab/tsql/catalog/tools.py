@@ -207,6 +207,7 @@ def _stats(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iter
                 "object_id": table.id,
                 "name": index.name,
                 "stats_id": index.id,
+                "no_recompute": index.options.get("STATISTICS_NORECOMPUTE") == "ON",
                 "stats_generation_method": 0,
                 "stats_generation_method_desc": "Sort based statistics",
             }

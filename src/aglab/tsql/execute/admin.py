@@ -11,9 +11,11 @@ from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.databases import DatabaseMixin
 from aglab.tsql.execute.dbcc import DbccMixin
+from aglab.tsql.functions.metadata import find_object
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error
-from aglab.tsql.permissions import may
+from aglab.tsql.permissions import may, need_database
+from aglab.tsql.store.table import Table
 
 NOT_IN_TRANSACTION = frozenset(
     {
@@ -38,6 +40,10 @@ class AdminMixin(DatabaseMixin, DbccMixin):
         if s.name in NOT_IN_TRANSACTION:
             self._no_transaction(s.name, s.line)
         self.session.command = s.name[:32]
+        if s.name == "UPDATE STATISTICS":
+            yield from self.in_transaction(lambda: self._update_statistics(s))
+            yield Done(None, "", self.in_procedure)
+            return None
         target = s.target
         if target.startswith("@"):
             target = str(self.runtime.variables.values.get(target.lower()) or "")
@@ -57,6 +63,26 @@ class AdminMixin(DatabaseMixin, DbccMixin):
         yield from self._node(Command(s.name, target, options, s.text), s.line)
         yield Done(None, "", self.in_procedure)
         return None
+
+    def _update_statistics(self, s: st.AdminStatement) -> Effects[None]:
+        """Statistics of indexes are noted as updated now; the twin's plans use none. Errors 2706, 2767."""
+        name = s.options["NAME"]
+        found = find_object(self.runtime, ".".join(name))
+        table = found[1] if found is not None else None
+        if found is None or not isinstance(table, Table):
+            raise error(2706, name[-1], line=s.line)
+        database = found[0]
+        need_database(self.runtime.instance, self.session, database, "ALTER")
+        wanted = [one.lower() for one in s.options["WANTED"]]
+        for one in wanted:
+            if all(index.name.lower() != one for index in table.indexes):
+                raise error(2767, one, line=s.line)
+        for index in table.indexes:
+            if not wanted or index.name.lower() in wanted:
+                index.statistics_at = self.runtime.now()
+                index.options["STATISTICS_NORECOMPUTE"] = "ON" if "NORECOMPUTE" in s.options else "OFF"
+        return
+        yield
 
     def _checkpoint(self, s: st.Checkpoint) -> Effects[Any]:
         duration = None

@@ -57,7 +57,7 @@ class AlterTableMixin(SwitchMixin):
             "ALTER COLUMN": self._alter_column,
             "CHECK": self._enable,
             "NOCHECK": self._enable,
-            "REBUILD": lambda table, s: None,
+            "REBUILD": self._rebuild_table,
         }[s.action]
         try:
             action(table, s)
@@ -88,7 +88,7 @@ class AlterTableMixin(SwitchMixin):
 
     @staticmethod
     def _restore(table: Table, before: Table) -> None:
-        table.columns, table.indexes = before.columns, before.indexes
+        table.columns, table.indexes, table.options = before.columns, before.indexes, before.options
         table.checks, table.foreign_keys = before.checks, before.foreign_keys
         table.rows, table._ordered, table._last_key = before.rows, False, None
         table.placement, table.counts = before.placement, {}
@@ -198,6 +198,12 @@ class AlterTableMixin(SwitchMixin):
         if spec.collation:
             old.collation = spec.collation
         table.replace_rows(rows)
+
+    @staticmethod
+    def _rebuild_table(table: Table, s: st.AlterTable) -> None:
+        """What REBUILD says of storage goes to the rows: the clustered index, or the heap."""
+        kept = {name: value for name, value in s.options.items() if name in ("DATA_COMPRESSION", "FILLFACTOR", "PAD_INDEX")}
+        (table.clustered.options if table.clustered is not None else table.options).update(kept)
 
     def _enable(self, table: Table, s: st.AlterTable) -> None:
         for check in table.checks:

@@ -127,7 +127,7 @@ class BaseExecutor:
             except LockNeeded as need:
                 if transaction is not None:
                     transaction.rollback_to(mark)
-                yield from self.acquire(need.resource, need.mode)
+                yield from self.acquire(need.resource, need.mode, need.nowait)
                 if not need.keep:
                     self.runtime.instance.locks.release(self.session.spid, need.resource)
                 continue
@@ -141,7 +141,7 @@ class BaseExecutor:
             return result
         raise error(59003, "lock retries", MAX_LOCK_RETRIES)
 
-    def acquire(self, resource: Resource, mode: str) -> Effects[bool]:
+    def acquire(self, resource: Resource, mode: str, nowait: bool = False) -> Effects[bool]:
         """Take a lock; True when it had to wait. Errors 1205 and 1222."""
         locks, session = self.runtime.instance.locks, self.session
         session.frame = (self.runtime.procedure, self.line)
@@ -149,7 +149,7 @@ class BaseExecutor:
         if request.state == "granted":
             return False
         if request.state == "waiting":
-            timeout = session.options.lock_timeout_ms
+            timeout = 0 if nowait else session.options.lock_timeout_ms
             if timeout == 0:
                 locks.cancel(session.spid)
                 raise error(1222)
@@ -242,9 +242,10 @@ class BaseExecutor:
                 session.transaction = None
             self.runtime.instance.locks.release_all(session.spid)
 
-    def harden(self, transaction: Transaction) -> Effects[None]:
+    def harden(self, transaction: Transaction, delayed: bool = False) -> Effects[None]:
         """Let the node make the changes durable: it may wait for the log and for synchronous secondaries."""
         for record in transaction.records():
+            record.delayed = delayed
             effects = self.runtime.host.commit(record, self.session)
             if effects is not None:
                 yield from effects

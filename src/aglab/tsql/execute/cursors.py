@@ -13,6 +13,9 @@ from aglab.tsql.execute.base import BaseExecutor, Effects
 from aglab.tsql.messages import error
 from aglab.tsql.query.planner import Plan, Planner
 
+# Every direction of FETCH; others go forward only ("DECLARE CURSOR (Transact-SQL)").
+SCROLLABLE = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC"})
+
 
 @dataclass
 class Cursor:
@@ -63,6 +66,9 @@ class CursorMixin(BaseExecutor):
     def _fetch(self, s: st.CursorStatement, cursor: Cursor) -> Effects[None]:
         if not cursor.is_open or cursor.plan is None:
             raise error(16917, line=s.line)
+        options = cursor.statement.options
+        if s.direction != "NEXT" and ("FORWARD_ONLY" in options or not options & SCROLLABLE):
+            raise error(16911, "fetch", s.direction.lower(), line=s.line)
         count = len(cursor.rows)
         offset = 0
         if s.offset is not None:

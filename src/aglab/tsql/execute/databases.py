@@ -25,13 +25,16 @@ class DatabaseMixin(FileMixin):
             raise error(262, "CREATE DATABASE", "master", line=s.line)
         if instance.database(s.name) is not None:
             raise error(1801, s.name, line=s.line)
-        for key in s.options:
-            if key != "CONTAINMENT" or s.options[key] != "NONE":
-                raise not_implemented(f"CREATE DATABASE ... {key}", s.line)
+        if s.options.get("CONTAINMENT", "NONE") != "NONE":
+            raise not_implemented("CREATE DATABASE ... CONTAINMENT", s.line)
         database = instance.add_database(s.name)
         database.created = self.runtime.now()
         if s.collation:
             database.collation = s.collation
+        for option in ("TRUSTWORTHY", "DB_CHAINING"):
+            if option in s.options:
+                column, meaning = DATABASE_OPTIONS[option]
+                database.options[column] = meaning(s.options[option])
         if s.files:
             database.files = [f for f in database.files if f.type == 1]
             for spec in s.files:

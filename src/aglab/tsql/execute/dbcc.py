@@ -28,12 +28,26 @@ KNOWN_DBCC = frozenset(
 )
 
 
+# What may stand after WITH besides NO_INFOMSGS. None of them changes what a command does here but NO_INFOMSGS and TABLERESULTS.
+DBCC_WITH = {
+    "CHECKDB": frozenset(
+        """ALL_ERRORMSGS EXTENDED_LOGICAL_CHECKS TABLOCK ESTIMATEONLY PHYSICAL_ONLY DATA_PURITY MAXDOP""".split()
+    ),
+    "FREEPROCCACHE": frozenset({"COMPUTE"}),
+    "FREESYSTEMCACHE": frozenset({"MARK_IN_USE_FOR_REMOVAL"}),
+    "OPENTRAN": frozenset({"TABLERESULTS"}),
+}
+
+
 class DbccMixin(NodeMixin):
     """DBCC."""
 
     def _dbcc(self, s: st.Dbcc) -> Effects[Any]:
         self.session.command = "DBCC"
         method = getattr(self, f"_dbcc_{s.command.lower()}", None)
+        known = method is not None or s.command in DBCC_WITHOUT_EFFECT
+        if known and s.options - {"NO_INFOMSGS"} - DBCC_WITH.get(s.command, frozenset()):
+            raise error(2526, line=s.line)
         if method is not None:
             yield from method(s)
         elif s.command in DBCC_WITHOUT_EFFECT:

@@ -20,11 +20,20 @@ from aglab.tsql.execute.targets import Target
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.parser.option_lists import OPTION_LISTS
 from aglab.tsql.permissions import need_database
 from aglab.tsql.store.database import Database, TableDefinition
 from aglab.tsql.store.table import Index, Table
 from aglab.tsql.transactions import Entry
 
+KEPT_INDEX_OPTIONS = frozenset(OPTION_LISTS["CREATE TABLE constraint"]) - {
+    "SORT_IN_TEMPDB",
+    "ONLINE",
+    "MAXDOP",
+    "RESUMABLE",
+    "MAX_DURATION",
+    "BUCKET_COUNT",
+}
 RESUMABLE = ("PAUSE", "RESUME", "ABORT")
 
 
@@ -96,6 +105,10 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
         table.database_id = database.id  # type: ignore[attr-defined]
         table.created = table.modified = self.runtime.now()
         table.options.update(options)
+        if "DATA_COMPRESSION" in s.options:
+            (table.clustered.options if table.clustered is not None else table.options)["DATA_COMPRESSION"] = s.options[
+                "DATA_COMPRESSION"
+            ]
         if options:
             after_memory_table(s, table, database)
         else:
@@ -236,16 +249,34 @@ class DdlMixin(AlterTableMixin, PartitionMixin, ModuleMixin):
                 yield from effects
             elif s.action in RESUMABLE:
                 raise not_implemented(f"ALTER INDEX ... {s.action}", s.line)
-        for index in found:
-            if s.action == "DISABLE":
-                index.options["DISABLED"] = True
-            elif s.action == "REBUILD":
-                index.options.pop("DISABLED", None)
-            elif s.action == "SET":
-                index.options.update(s.options)
-        self._bump(database)
+        yield from self.in_transaction(lambda: self._note_index(s, table, database, found))
         yield Done(None, "", self.in_procedure)
         return None
+
+    def _note_index(self, s: st.AlterIndex, table: Table, database: Database | None, found: list[Index]) -> Effects[None]:
+        """Keep what the catalogue shows of the options; part of the transaction, as the index itself."""
+        before = [(index, dict(index.options)) for index in found]
+        kept = {name: value for name, value in s.options.items() if name in KEPT_INDEX_OPTIONS}
+        for index in found:
+            if s.action == "DISABLE":
+                index.options = {**index.options, "DISABLED": True}
+            elif s.action in ("REBUILD", "SET"):
+                index.options = {**index.options, **kept}
+            if s.action == "REBUILD":
+                index.options = {k: v for k, v in index.options.items() if k != "DISABLED"}
+        if s.action == "REBUILD" and s.name == "ALL" and "DATA_COMPRESSION" in kept and table.clustered is None:
+            table.options["DATA_COMPRESSION"] = kept["DATA_COMPRESSION"]
+
+        def undo() -> None:
+            for index, options in before:
+                index.options = options
+            self._bump(database)
+
+        self._bump(database)
+        if database is not None and s.action in ("REBUILD", "SET", "DISABLE"):
+            self._log_schema(database, SchemaChange("put", "table", table.full_name, TableDefinition(table)), undo)
+        return
+        yield
 
     # --- modules and schemas ------------------------------------------------------------------------------------------------
 

@@ -72,7 +72,8 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
         try:
             if method is None:
                 raise not_implemented(type(statement).__name__, statement.line)
-            if self.session.options.noexec and not isinstance(statement, st.SetOption):
+            options = self.session.options
+            if (options.noexec or options.parseonly) and not isinstance(statement, st.SetOption):
                 return None
             observer = self.runtime.instance.observer
             if observer is not None and not isinstance(statement, COMPOUND):

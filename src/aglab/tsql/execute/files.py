@@ -58,6 +58,9 @@ class FileMixin(LogBufferMixin):
             if not group:
                 group = max(database.filegroups) + 1
                 database.filegroups[group] = {"name": wanted, "contains": spec.get("CONTAINS", "")}
+            if spec.get("DEFAULT"):
+                for other in database.filegroups.values():
+                    other["is_default"] = other is database.filegroups[group]
         file = DataFile(number, kind, name, spec["FILENAME"], filegroup_id=group)
         apply_file_spec(file, spec)
         if kind == 0 and database.filegroups[group].get("contains") == KIND:

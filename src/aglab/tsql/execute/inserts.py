@@ -13,7 +13,7 @@ from aglab.tsql.execute.placement import check_populated
 from aglab.tsql.execute.targets import DEFAULT_CELL, ReadyColumn, Target, TargetMixin
 from aglab.tsql.execute.writes import TableWriter, assigner
 from aglab.tsql.locks import Resource
-from aglab.tsql.messages import error
+from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import Plan, Planner
 from aglab.tsql.query.scope import CompileContext, Frame, OutColumn, Scope, then
@@ -66,7 +66,10 @@ class InsertMixin(TargetMixin):
                 check_populated(target.database, table)
             yield from self.acquire(Resource("OBJECT", target.database_id, table.id), "IX")
 
+        left_out: list[TsqlError] = []
+
         def work() -> tuple[Frame, list[Row], list[int]]:
+            left_out.clear()  # it may have run before, up to a lock
             frame = context.frame(self.runtime)
             rows = captured if captured is not None else [()] if plan is None else plan.rows(frame)
             if top is not None:
@@ -79,13 +82,21 @@ class InsertMixin(TargetMixin):
                     for o, v in zip(ordinals, row, strict=False):
                         if v is DEFAULT_CELL:
                             del provided[o]
-                row_id, stored = self.insert_row(target, writer, frame, provided)
+                try:
+                    row_id, stored = self.insert_row(target, writer, frame, provided)
+                except TsqlError as problem:
+                    if not problem.ignored:
+                        raise
+                    left_out.append(problem)
+                    continue
                 made.append(row_id)
                 if output is not None:
                     shown.append(output.row(frame, None, stored))
             return frame, shown, made
 
         frame, shown, made = yield from self.guarded(work)
+        if left_out:
+            yield info(3604, line=s.line)
         yield from self.lock_rows(target, made)
         yield from self.finish(frame, output, shown, len(made), "INSERT")
 

@@ -8,7 +8,7 @@ from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import EnvChange
 from aglab.tsql.execute.base import BaseExecutor, Effects
-from aglab.tsql.messages import error, info
+from aglab.tsql.messages import error, info, not_implemented
 from aglab.tsql.session import ISOLATION_BY_NAME
 
 ATTRIBUTES = {
@@ -32,6 +32,21 @@ ATTRIBUTES = {
 }
 
 
+# Kept and shown (sys.dm_exec_sessions, DBCC USEROPTIONS, @@OPTIONS), and nothing else: the twin always behaves as with ON, or
+# as with OFF for the last two and FORCEPLAN.
+SHOWN_ONLY = frozenset(
+    {
+        "ANSI_NULLS",
+        "ANSI_PADDING",
+        "ANSI_NULL_DFLT_ON",
+        "ARITHABORT",
+        "CONCAT_NULL_YIELDS_NULL",
+        "QUOTED_IDENTIFIER",
+        "TEXTSIZE",
+        "CURSOR_CLOSE_ON_COMMIT",
+        "NUMERIC_ROUNDABORT",
+    }
+)
 WITHOUT_EFFECT = frozenset(
     {
         "ANSI_DEFAULTS",
@@ -97,14 +112,13 @@ class SetMixin(BaseExecutor):
                 text = str(value).lower()
                 if text not in ("mdy", "dmy", "ymd", "ydm", "myd", "dym"):
                     raise error(2741, value, line=s.line)
-                options.dateformat = text
+                if text != "mdy":
+                    raise not_implemented(f"SET DATEFORMAT {text}", s.line)
             elif name == "LANGUAGE":
                 yield from self._language(str(value), s.line)
             elif name == "CONTEXT_INFO":
                 self.session.context_info = value if isinstance(value, bytes) else str(value).encode()
             elif name not in WITHOUT_EFFECT and value is not False:
-                from aglab.tsql.messages import not_implemented
-
                 raise not_implemented(f"SET {name} ON", s.line)
         return None
 

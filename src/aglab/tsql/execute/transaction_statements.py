@@ -24,7 +24,7 @@ class TransactionMixin(BaseExecutor):
         if s.kind == "BEGIN":
             yield from self.begin_transaction(name)
         elif s.kind == "COMMIT":
-            yield from self.commit_transaction()
+            yield from self.commit_transaction(s.options.get("DELAYED_DURABILITY") == "ON")
         elif s.kind == "ROLLBACK":
             yield from self.rollback_transaction(name)
         else:
@@ -46,8 +46,11 @@ class TransactionMixin(BaseExecutor):
         transaction = self.begin(True, name)
         yield EnvChange("begin_tran", transaction.id.to_bytes(8, "little"))
 
-    def commit_transaction(self) -> Effects[None]:
-        """COMMIT: the outermost one hardens; error 3902 without a transaction, 3930 when it is doomed."""
+    def commit_transaction(self, delayed: bool = False) -> Effects[None]:
+        """COMMIT: the outermost one hardens; error 3902 without a transaction, 3930 when it is doomed.
+
+        ``delayed``: WITH (DELAYED_DURABILITY = ON), which counts where the database allows it.
+        """
         session = self.session
         transaction = session.transaction
         if transaction is None or not session.trancount:
@@ -58,7 +61,7 @@ class TransactionMixin(BaseExecutor):
             session.trancount -= 1
             return
         try:
-            yield from self.harden(transaction)
+            yield from self.harden(transaction, delayed)
         except TsqlError:
             self.rollback_all()
             raise

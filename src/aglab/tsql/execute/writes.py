@@ -10,7 +10,7 @@ from aglab.core.sqltypes import MAX, SqlType
 from aglab.tsql.convert import converter
 from aglab.tsql.effects import Message
 from aglab.tsql.locks import Resource
-from aglab.tsql.messages import error
+from aglab.tsql.messages import TsqlError, error
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope, then
@@ -179,12 +179,15 @@ class TableWriter:
         return cascades
 
 
-def duplicate_error(table: Table, index: Index, row: Row) -> Exception:
-    """2627 for a constraint, 2601 for an index, with the key's values."""
+def duplicate_error(table: Table, index: Index, row: Row) -> TsqlError:
+    """2627 for a constraint, 2601 for an index, with the key's values; ``ignored`` where INSERT leaves such rows out."""
     values = ", ".join("<NULL>" if row[o] is None else _shown(row[o]) for o in index.columns)
     if index.constraint:
-        return error(2627, "PRIMARY KEY" if index.primary_key else "UNIQUE KEY", index.name, table.full_name, f"({values})")
-    return error(2601, table.full_name, index.name, f"({values})")
+        problem = error(2627, "PRIMARY KEY" if index.primary_key else "UNIQUE KEY", index.name, table.full_name, f"({values})")
+    else:
+        problem = error(2601, table.full_name, index.name, f"({values})")
+    problem.ignored = index.options.get("IGNORE_DUP_KEY") == "ON"
+    return problem
 
 
 def _shown(value: Any) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, nvarchar
 from aglab.tsql import ast
+from aglab.tsql.date_styles import offset_text
 from aglab.tsql.dates import DAY_NAMES, MONTH_NAMES, round_datetime
 from aglab.tsql.functions.registry import MOMENT, builder, prepare, simple
 from aglab.tsql.messages import error
 from aglab.tsql.query.scope import Expr
-from aglab.tsql.writers import offset_text
 
 PARTS = {}
 for _names in (

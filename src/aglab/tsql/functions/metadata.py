@@ -85,6 +85,13 @@ def _by_id(runtime: Any, number: int | None, database_id: int | None = None) -> 
     return None
 
 
+def _definition(item: Table | Module | None) -> str | None:
+    """A module's text; NULL where it was made WITH ENCRYPTION."""
+    if not isinstance(item, Module) or (item.definition is not None and "ENCRYPTION" in item.definition.options):
+        return None
+    return item.text
+
+
 def _database(runtime: Any, key: Any) -> Database | None:
     if key is None:
         return None
@@ -98,7 +105,7 @@ keyed("DB_ID", SMALLINT, lambda r, *a: r.database.id if not a else getattr(_data
 keyed("OBJECT_ID", INT, _object_id, 1, 2)
 keyed("OBJECT_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "name", None), 1, 2, "i")
 keyed("OBJECT_SCHEMA_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "schema", None), 1, 2, "i")
-keyed("OBJECT_DEFINITION", nvarchar(), lambda r, n: getattr(_by_id(r, n), "text", None), 1, 1, "i")
+keyed("OBJECT_DEFINITION", nvarchar(), lambda r, n: _definition(_by_id(r, n)), 1, 1, "i")
 keyed(
     "SCHEMA_ID",
     INT,

@@ -91,9 +91,12 @@ class AdminParser(DatabaseParser):
         options: set[str] = set()
         if self.at("WITH"):
             self.advance()
-            options.add(self.any_word())
-            while self.accept(","):
+            while True:
                 options.add(self.any_word())
+                if self.accept("="):
+                    self.integer()
+                if not self.accept(","):
+                    break
         return st.Dbcc(line, command, args, options)
 
     # --- databases ----------------------------------------------------------------------------------------------------------

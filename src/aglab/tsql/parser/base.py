@@ -20,7 +20,8 @@ from aglab.tsql.lexer import (
     Token,
     tokenize,
 )
-from aglab.tsql.messages import TsqlError, error
+from aglab.tsql.messages import TsqlError, error, not_implemented
+from aglab.tsql.parser.option_lists import check_options, once
 
 MAX_DEPTH = 100  # nesting of expressions, blocks and subqueries; SQL Server gives error 191 beyond its own limit
 
@@ -245,10 +246,21 @@ class ParserBase:
             words = [self.any_word()]
             while self.token.kind == NAME and not self.at("ON", "OFF"):
                 words.append(self.any_word())
-            options[" ".join(words)] = self.option_value()
+            name = " ".join(words)
+            once(name, options, self.token.line)
+            options[name] = self.option_value()
+            if self.at("ON") and self.peek().upper == "PARTITIONS":
+                raise not_implemented(f"{name} ... ON PARTITIONS", self.token.line)
             if not self.accept(","):
                 break
         self.expect(")")
+        return options
+
+    def options_of(self, statement: str) -> dict[str, Any]:
+        """An option list whose names and values ``statement`` knows. Errors 155, 102, 59001, 59005."""
+        line = self.token.line
+        options = self.option_list()
+        check_options(statement, options, line)
         return options
 
     def option_value(self) -> Any:

@@ -8,6 +8,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME, NATIONAL, STRING
 from aglab.tsql.messages import not_implemented
 from aglab.tsql.parser.expressions import ExpressionParser
+from aglab.tsql.parser.option_lists import check_options, once
 
 _OPTION_VALUES = frozenset(
     """FULL SIMPLE BULK_LOGGED NONE CHECKSUM TORN_PAGE_DETECTION FORCED DISABLED ALLOWED PARTIAL SIMPLE""".split()
@@ -31,34 +32,54 @@ class DatabaseParser(ExpressionParser):
             statement.log_files = self._file_specs()
         if self.accept("COLLATE"):
             statement.collation = self.name()
-        if self.at("WITH"):
-            self.advance()
-            statement.options[self.any_word()] = self.option_value()
+        if self.accept("WITH"):
+            self._database_options(statement, line)
         if self.at("FOR") and self.peek().upper in ("ATTACH", "ATTACH_REBUILD_LOG"):
             raise not_implemented("CREATE DATABASE ... FOR ATTACH", line)
         if self.at("AS") and self.peek().upper == "SNAPSHOT":
             raise not_implemented("CREATE DATABASE ... AS SNAPSHOT OF", line)
         return statement
 
+    def _database_options(self, statement: st.CreateDatabase, line: int) -> None:
+        """WITH option [= value] | option ON | OFF, ..."""
+        found: dict[str, Any] = {}
+        while True:
+            word = self.any_word()
+            once(word, found, line)
+            found[word] = self.option_value()
+            if not self.accept(","):
+                break
+        check_options("CREATE DATABASE", found, line)
+        statement.options.update(found)
+
     def _file_specs(self) -> list[dict[str, Any]]:
         specs: list[dict[str, Any]] = []
-        filegroup = "PRIMARY"
+        filegroup, default = "PRIMARY", ""
         while True:
             contains = False
             if self.at("FILEGROUP"):
                 self.advance()
                 filegroup = self.name()
-                if self.accept("CONTAINS"):
-                    self.expect("MEMORY_OPTIMIZED_DATA", "FILESTREAM")
-                    contains = True
-                self.accept("DEFAULT")
+                contains = self._contains() == "MEMORY_OPTIMIZED_DATA"
+                if self.accept("DEFAULT"):
+                    default = filegroup
             spec = self.file_spec()
             spec["FILEGROUP"] = filegroup
+            if default == filegroup:
+                spec["DEFAULT"] = True
             if contains:
                 spec["CONTAINS"] = "MEMORY_OPTIMIZED_DATA"
             specs.append(spec)
             if not self.accept(","):
                 return specs
+
+    def _contains(self) -> str:
+        """CONTAINS MEMORY_OPTIMIZED_DATA of a filegroup; "" without. FILESTREAM is not built."""
+        if not self.accept("CONTAINS"):
+            return ""
+        if self.at("FILESTREAM"):
+            raise not_implemented("FILESTREAM filegroups", self.token.line)
+        return self.expect("MEMORY_OPTIMIZED_DATA").upper
 
     def file_spec(self) -> dict[str, Any]:
         """(NAME = ..., FILENAME = '...', SIZE = n MB, MAXSIZE = ..., FILEGROWTH = ...); sizes in KB, growth in KB or "n%" """
@@ -67,7 +88,9 @@ class DatabaseParser(ExpressionParser):
         while True:
             word = self.expect("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE").upper
             if word == "OFFLINE":
-                spec[word] = True
+                raise not_implemented("a file that is taken OFFLINE", self.token.line)
+            if word in spec:
+                once(word, spec, self.token.line)
             else:
                 self.expect("=")
                 if word in ("NAME", "NEWNAME"):
@@ -164,8 +187,8 @@ class DatabaseParser(ExpressionParser):
         self.expect("FILEGROUP")
         statement.action = f"{verb} FILEGROUP"
         statement.detail["NAME"] = self.name()
-        if self.accept("CONTAINS"):
-            statement.detail["CONTAINS"] = self.expect("MEMORY_OPTIMIZED_DATA", "FILESTREAM").upper
+        if self.at("CONTAINS"):
+            statement.detail["CONTAINS"] = self._contains()
         elif verb == "MODIFY":
             if self.accept("NAME"):
                 self.expect("=")

@@ -122,5 +122,5 @@ class DdlParser(ModuleParser):
                 self.multipart()
         if kind == "INDEX" and self.at("WITH") and self.peek().value == "(":
             self.advance()
-            self.option_list()
+            self.options_of("DROP INDEX")
         return drop

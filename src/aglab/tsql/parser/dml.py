@@ -7,6 +7,8 @@ from typing import Any
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import OPERATOR, STATEMENT_WORDS, VARIABLE
+from aglab.tsql.messages import not_implemented
+from aglab.tsql.parser.option_lists import check_options
 from aglab.tsql.parser.queries import QueryParser
 
 ASSIGNMENT_OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
@@ -23,7 +25,7 @@ class DmlParser(QueryParser):
         top = self.top_clause() if self.at("TOP") else None
         self.accept("INTO")
         target = self._target()
-        target.hints = self.table_hints() if self.at("WITH") else frozenset()
+        target.hints = self.table_hints(written=True) if self.at("WITH") else frozenset()
         columns = (
             self._column_list()
             if self.at("(") and self.peek().upper not in ("SELECT", "WITH") and self.peek().value != "("
@@ -93,7 +95,7 @@ class DmlParser(QueryParser):
             return self.update_statistics(line)
         top = self.top_clause() if self.at("TOP") else None
         target = self._target()
-        target.hints = self.table_hints()
+        target.hints = self.table_hints(written=True)
         self.expect("SET")
         assignments = [self.assignment()]
         while self.accept(","):
@@ -105,17 +107,29 @@ class DmlParser(QueryParser):
         return st.Update(line, target, assignments, source, where, output, top, ctes, cursor)
 
     def update_statistics(self, line: int) -> st.Statement:
-        """UPDATE STATISTICS table [index] [WITH ...]"""
+        """UPDATE STATISTICS table [name | (name, ...)] [WITH FULLSCAN | SAMPLE n PERCENT | ... , ...]"""
         self.expect("STATISTICS")
         name = self.multipart()
-        if self.is_name() and self.token.upper not in STATEMENT_WORDS:
-            self.name()
+        wanted: list[str] = []
+        if self.at("("):
+            wanted = self.name_list()
+        elif self.is_name() and self.token.upper not in STATEMENT_WORDS:
+            wanted = [self.name()]
+        options: dict[str, Any] = {}
         if self.accept("WITH"):
-            self.any_word()
-            while self.token.kind == OPERATOR and self.at(","):
-                self.advance()
-                self.any_word()
-        return st.AdminStatement(line, "UPDATE STATISTICS", ".".join(name), {"NAME": name})
+            while True:
+                word = self.any_word()
+                if self.accept("="):
+                    options[word] = self._option_scalar()
+                elif word == "SAMPLE":
+                    options[word] = self.integer()
+                    self.expect("PERCENT", "ROWS")
+                else:
+                    options[word] = True
+                if not self.accept(","):
+                    break
+        check_options("UPDATE STATISTICS", options, line)
+        return st.AdminStatement(line, "UPDATE STATISTICS", ".".join(name), {"NAME": name, "WANTED": wanted, **options})
 
     def _where_or_cursor(self) -> tuple[ast.Node | None, str]:
         if not self.accept("WHERE"):
@@ -161,7 +175,7 @@ class DmlParser(QueryParser):
         top = self.top_clause() if self.at("TOP") else None
         self.accept("FROM")
         target = self._target()
-        target.hints = self.table_hints()
+        target.hints = self.table_hints(written=True)
         output = self._output()
         source = self.from_clause() if self.accept("FROM") else None
         where, cursor = self._where_or_cursor()
@@ -172,10 +186,10 @@ class DmlParser(QueryParser):
         """MERGE [INTO] target [AS alias] USING source ON condition WHEN ... THEN ... ;"""
         line = self.expect("MERGE").line
         if self.at("TOP"):
-            self.top_clause()
+            raise not_implemented("MERGE TOP", line)
         self.accept("INTO")
         target = self._target()
-        target.hints = self.table_hints()
+        target.hints = self.table_hints(written=True)
         target.alias = self._alias()
         self.expect("USING")
         source = self._joined()

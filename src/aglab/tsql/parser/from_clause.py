@@ -6,20 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast
 from aglab.tsql.lexer import NAME, NATIONAL, OPERATOR, STRING, VARIABLE
-from aglab.tsql.messages import error
 from aglab.tsql.parser.expressions import ExpressionParser
-
-TABLE_HINTS = frozenset(
-    """NOLOCK READUNCOMMITTED READCOMMITTED READCOMMITTEDLOCK REPEATABLEREAD SERIALIZABLE HOLDLOCK UPDLOCK XLOCK ROWLOCK
-    PAGLOCK TABLOCK TABLOCKX READPAST NOWAIT NOEXPAND FORCESEEK FORCESCAN KEEPIDENTITY KEEPDEFAULTS IGNORE_CONSTRAINTS
-    IGNORE_TRIGGERS SNAPSHOT INDEX""".split()
-)
-
+from aglab.tsql.parser.hints import HintParser
 
 NOT_ALIAS = frozenset({"APPLY", "OFFSET", "MATCHED", "OUTPUT", "GO", "THROW", "NEXT", "WINDOW", "PIVOT", "UNPIVOT", "USING"})
 
 
-class FromParser(ExpressionParser):
+class FromParser(ExpressionParser, HintParser):
     """FROM: tables, hints, joins, APPLY, PIVOT."""
 
     if TYPE_CHECKING:
@@ -193,38 +186,6 @@ class FromParser(ExpressionParser):
                 break
         self.expect(")")
         return columns
-
-    def _is_old_hint(self) -> bool:
-        return self.peek().upper in TABLE_HINTS and self.peek().upper not in ("INDEX",) and self.peek(2).value in (")", ",")
-
-    def table_hints(self) -> frozenset[str]:
-        """WITH (hint, ...) or the old (hint)."""
-        if self.at("WITH") and self.peek().value == "(":
-            self.advance()
-        elif not (self.at("(") and self._is_old_hint()):
-            return frozenset()
-        self.expect("(")
-        hints: set[str] = set()
-        while not self.at(")"):
-            token = self.token
-            word = self.any_word()
-            if word not in TABLE_HINTS:
-                raise error(321, token.value, line=token.line)
-            if word in ("INDEX", "FORCESEEK"):
-                if self.accept("="):
-                    self.advance()
-                if self.accept("("):
-                    if word == "INDEX" and self.is_name():
-                        hints.add(f"INDEX {self.token.value.lower()}")
-                    while not self.at(")"):
-                        if self.token.kind == 11:
-                            raise self.syntax_error()
-                        self.advance()
-                    self.expect(")")
-            hints.add(word)
-            self.accept(",")
-        self.expect(")")
-        return frozenset(hints)
 
     def _pivot(self, source: ast.Source) -> ast.Source:
         line = self.token.line

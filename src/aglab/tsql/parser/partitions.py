@@ -89,7 +89,7 @@ class PartitionParser(DmlParser):
             table.options["PARTITION"] = self.expression()
         if self.at("WITH") and self.peek().value == "(":  # WAIT_AT_LOW_PRIORITY: nothing here waits for such locks
             self.advance()
-            self.option_list()
+            self.options_of("ALTER TABLE SWITCH")
         return table
 
     def partition_ranges(self) -> list[tuple[ast.Node, ast.Node | None]]:

@@ -260,37 +260,6 @@ class QueryParser(FromParser):
                 break
         return options
 
-    def _query_options(self) -> dict[str, Any]:
-        self.expect("(")
-        options: dict[str, Any] = {}
-        while not self.at(")"):
-            words: list[str] = []
-            value: Any = True
-            while not self.at(",", ")"):
-                if self.token.kind == 11:
-                    raise self.syntax_error()
-                if self.at("("):
-                    depth = 0
-                    while True:
-                        depth += 1 if self.at("(") else -1 if self.at(")") else 0
-                        if self.token.kind == 11:
-                            raise self.syntax_error()
-                        self.advance()
-                        if depth == 0:
-                            break
-                    continue
-                if self.token.kind == INTEGER:
-                    value = int(self.advance().value)
-                elif self.accept("="):
-                    continue
-                else:
-                    words.append(self.advance().value.upper())
-            options[" ".join(words)] = value
-            if not self.accept(","):
-                break
-        self.expect(")")
-        return options
-
     # --- FROM ---------------------------------------------------------------------------------------------------------------
 
 

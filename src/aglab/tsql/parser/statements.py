@@ -18,6 +18,9 @@ ON_OFF_OPTIONS = frozenset(
     NUMERIC_ROUNDABORT PARSEONLY QUOTED_IDENTIFIER REMOTE_PROC_TRANSACTIONS SHOWPLAN_ALL SHOWPLAN_TEXT SHOWPLAN_XML
     XACT_ABORT NO_BROWSETABLE""".split()
 )
+CURSOR_OPTIONS = tuple(
+    "LOCAL GLOBAL FORWARD_ONLY SCROLL STATIC KEYSET DYNAMIC FAST_FORWARD READ_ONLY SCROLL_LOCKS OPTIMISTIC TYPE_WARNING".split()
+)
 VALUE_OPTIONS = frozenset(
     """DATEFIRST DATEFORMAT DEADLOCK_PRIORITY LANGUAGE LOCK_TIMEOUT QUERY_GOVERNOR_COST_LIMIT ROWCOUNT TEXTSIZE
     CONTEXT_INFO""".split()
@@ -348,13 +351,14 @@ class Parser(AdminParser, DdlParser):
             statement.variable = self.variable()
         elif self.is_name() and not self._begins_label() and not self.at("THROW"):
             statement.name = self.name()
-        if self.at("WITH") and self.peek().upper in ("MARK", "("):
+        if kind == "BEGIN" and self.at("WITH") and self.peek().upper == "MARK":
             self.advance()
-            if self.accept("MARK"):
-                if self.token.kind in (STRING, NATIONAL):
-                    self.advance()
-            else:
-                self.option_list()  # WITH (DELAYED_DURABILITY = ON)
+            self.advance()
+            if self.token.kind in (STRING, NATIONAL):
+                self.advance()
+        elif kind == "COMMIT" and self.at("WITH") and self.peek().value == "(":
+            self.advance()
+            statement.options.update(self.options_of("COMMIT"))
         return statement
 
     def _do_commit(self, line: int) -> st.Statement:
@@ -394,7 +398,7 @@ class Parser(AdminParser, DdlParser):
             options.add(self.advance().upper)
         self.expect("CURSOR")
         while not self.at("FOR"):
-            options.add(self.any_word())
+            options.add(self.expect(*CURSOR_OPTIONS).upper)
         self.expect("FOR")
         query = self.query(nested=False)
         if self.accept("FOR"):

@@ -8,6 +8,7 @@ from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME, NATIONAL, STRING
 from aglab.tsql.messages import not_implemented
+from aglab.tsql.parser.option_lists import check_options
 from aglab.tsql.parser.partitions import PartitionParser
 
 
@@ -26,7 +27,7 @@ class TableParser(PartitionParser):
                 options[word] = self.storage()
             elif self.at("WITH") and self.peek().value == "(":
                 self.advance()
-                options.update(self.option_list())
+                options.update(self.options_of("CREATE TABLE"))
             else:
                 return st.CreateTable(line, name, columns, constraints, options)
 
@@ -202,7 +203,7 @@ class TableParser(PartitionParser):
             constraint.options["HASH"] = True
         if self.at("("):
             constraint.columns = self.index_columns()
-        self._index_tail(constraint.options, constraint.included)
+        self._index_tail("CREATE TABLE constraint", constraint.options, constraint.included)
         return constraint
 
     def index_columns(self) -> list[tuple[str, bool]]:
@@ -220,7 +221,7 @@ class TableParser(PartitionParser):
         self.expect(")")
         return columns
 
-    def _index_tail(self, options: dict[str, Any], included: list[str]) -> ast.Node | None:
+    def _index_tail(self, statement: str, options: dict[str, Any], included: list[str]) -> ast.Node | None:
         where = None
         while True:
             if self.accept("INCLUDE"):
@@ -230,12 +231,13 @@ class TableParser(PartitionParser):
                 where = self.condition()
             elif self.at("WITH") and self.peek().value == "(":
                 self.advance()
-                options.update(self.option_list())
+                options.update(self.options_of(statement))
             elif self.at("WITH") and self.peek().upper == "FILLFACTOR":
-                self.advance()
+                line = self.advance().line
                 self.advance()
                 self.expect("=")
                 options["FILLFACTOR"] = self.integer()
+                check_options(statement, {"FILLFACTOR": options["FILLFACTOR"]}, line)
             elif self.at("ON") and self.peek().kind in (NAME, 1) and self.peek().upper not in ("DELETE", "UPDATE"):
                 self.advance()
                 options["ON"] = self.storage()
@@ -254,7 +256,7 @@ class TableParser(PartitionParser):
         self.expect("ON")
         table = self.multipart()
         index = st.CreateIndex(line, name, table, self.index_columns(), unique, clustered)
-        index.where = self._index_tail(index.options, index.included)
+        index.where = self._index_tail("CREATE INDEX", index.options, index.included)
         return index
 
     def _alter_table(self, line: int) -> st.Statement:
@@ -289,6 +291,9 @@ class TableParser(PartitionParser):
             while self.accept(","):
                 self.accept("COLUMN", "CONSTRAINT")
                 table.names.append(self.name())
+            if self.at("WITH") and self.peek().value == "(":
+                self.advance()
+                self.options_of("DROP INDEX")
             return table
         if self.at("ALTER") and self.peek().upper == "COLUMN":
             self.advance()
@@ -298,9 +303,13 @@ class TableParser(PartitionParser):
             return table
         if self.accept("REBUILD"):
             table.action = "REBUILD"
+            if self.accept("PARTITION"):
+                self.expect("=")
+                if not self.accept("ALL"):
+                    raise not_implemented("ALTER TABLE ... REBUILD PARTITION = n", line)
             if self.at("WITH"):
                 self.advance()
-                table.options.update(self.option_list())
+                table.options.update(self.options_of("ALTER TABLE REBUILD"))
             return table
         if self.accept("SWITCH"):
             return self.switch(table)
@@ -317,8 +326,9 @@ class TableParser(PartitionParser):
             self.expect("=")
             index.options["PARTITION"] = self.any_word() if self.at("ALL") else self.expression()
         if index.action == "SET":
-            index.options.update(self.option_list())
-        elif self.at("WITH") and self.peek().value == "(":
+            index.options.update(self.options_of("ALTER INDEX SET"))
+        elif index.action in ("REBUILD", "REORGANIZE", "RESUME") and self.at("WITH") and self.peek().value == "(":
             self.advance()
-            index.options.update(self.option_list())
+            single = index.action == "REBUILD" and index.options.get("PARTITION", "ALL") != "ALL"
+            index.options.update(self.options_of(f"ALTER INDEX {index.action}{' PARTITION' if single else ''}"))
         return index

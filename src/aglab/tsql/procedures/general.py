@@ -7,7 +7,7 @@ from typing import Any
 from aglab.core.sqltypes import nvarchar, varchar
 from aglab.tsql.functions.metadata import find_object, split_name
 from aglab.tsql.host import Command
-from aglab.tsql.messages import error
+from aglab.tsql.messages import error, info
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
 from aglab.tsql.store.database import Module
@@ -23,6 +23,9 @@ def sp_helptext(executor: Any, arguments: Any) -> Any:
         raise error(15009, name, executor.session.database)
     if not isinstance(found[1], Module):
         raise error(15197, name)
+    if found[1].definition is not None and "ENCRYPTION" in found[1].definition.options:
+        yield info(15471, found[1].name)
+        return 0
     rows = [(line + "\r\n",) for line in found[1].text.splitlines()]
     yield from executor.send([OutColumn("Text", nvarchar(255))], rows)
     return 0

@@ -172,6 +172,16 @@ class TableScan(RowSource):
         return (index, key), found
 
     def _guard(self, runtime: Runtime, table: Table, seek: tuple[Index, Key] | None) -> tuple[dict[int, Row | None] | None, str]:
+        """As :meth:`_look`; with NOWAIT a lock that is needed is not waited for."""
+        if "NOWAIT" not in self.hints:
+            return self._look(runtime, table, seek)
+        try:
+            return self._look(runtime, table, seek)
+        except LockNeeded as need:
+            need.nowait = True
+            raise
+
+    def _look(self, runtime: Runtime, table: Table, seek: tuple[Index, Key] | None) -> tuple[dict[int, Row | None] | None, str]:
         """Look at others' locks: raise LockNeeded, or return images to read instead of the current rows."""
         options = runtime.session.options
         hints = self.hints

@@ -273,6 +273,7 @@ class TableDefinition:
         table.identity_next, table.identity_last = source.identity_next, source.identity_last
         for index in source.indexes:
             duplicate = copy(index)
+            duplicate.options = dict(index.options)
             table.add_index(duplicate)
             duplicate.id = index.id
         return table

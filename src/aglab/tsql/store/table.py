@@ -82,6 +82,7 @@ class Index:
     fold: tuple[bool, ...] = ()  # per key column: text compared without case
     options: dict[str, Any] = field(default_factory=dict)
     depth_kept: tuple[int, int] = field(default=(-1, 0), repr=False)  # (bits of the row count it was worked out for, levels)
+    statistics_at: Any = None  # when UPDATE STATISTICS last ran; None: when the index was made
     placement: Any = None  # aglab.tsql.store.partitions.Placement; None: where the table lies
     entries: dict[Key, dict[int, None]] = field(default_factory=dict, repr=False)
     _sorted: list[Key] | None = field(default=None, repr=False)
