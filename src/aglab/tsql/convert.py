@@ -42,7 +42,7 @@ def converter(source: SqlType | None, target: SqlType, style: int | None = None,
             raise error(257, name_of(source), name_of(target))
         raise error(206, name_of(source), name_of(target))
     if target.name in INTEGERS:
-        return _to_integer(source, target)
+        return None if _widens(source.name, target.name) else _to_integer(source, target)
     if target.name in EXACTS:
         return _to_exact(source, target)
     if target.name in FLOATS:
@@ -82,6 +82,13 @@ def allowed(source: SqlType, target: SqlType, explicit: bool) -> bool:
     if a in BINARIES and b in DATES:
         return b in ("datetime", "smalldatetime")
     return True
+
+
+def _widens(source: str, target: str) -> bool:
+    """Whether every value of one integer type is one of the other as it is (a bit is True or False here, so it is not)."""
+    if source == "bit" or target == "bit" or source not in INTEGERS:
+        return False
+    return INTEGER_LIMITS[target][0] <= INTEGER_LIMITS[source][0] and INTEGER_LIMITS[source][1] <= INTEGER_LIMITS[target][1]
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ def _generate_series(compiler: Any, node: ast.FunctionSource) -> Built:
             raise error(4199)
         if (stop - start) / step > MAX_SERIES:
             raise error(59003, "the length of GENERATE_SERIES", MAX_SERIES)
+        if all(isinstance(value, int) for value in (start, stop, step)):
+            return list(zip(range(start, stop + (1 if step > 0 else -1), step), strict=True))
         result = []
         while (start <= stop) if step > 0 else (start >= stop):
             result.append((start,))

@@ -11,6 +11,7 @@ from aglab.core.sqltypes import INT, SqlType
 from aglab.tsql import ast
 from aglab.tsql.convert import converter, lenient
 from aglab.tsql.messages import TsqlError, error, not_implemented
+from aglab.tsql.query import columnwise
 from aglab.tsql.query.conditions import ConditionCompiler
 from aglab.tsql.query.operators import binary_function, convert_expr, literal_digits
 from aglab.tsql.query.scope import CompileContext, Expr, Scope
@@ -65,7 +66,7 @@ class ExpressionCompiler(ConditionCompiler):
         value = node.value
         if node.type is None:
             return NULL
-        return Expr(lambda frame: value, node.type, nullable=False, constant=True, fixed=True)
+        return Expr(columnwise.unchanging(lambda frame: value), node.type, nullable=False, constant=True, fixed=True)
 
     def _variable(self, node: ast.Variable) -> Expr:
         if node.name.startswith("@@"):
@@ -78,7 +79,7 @@ class ExpressionCompiler(ConditionCompiler):
             if name in self.context.variables.tables:
                 raise error(137, node.name, line=node.line)
             raise error(137, node.name, line=node.line)
-        return Expr(lambda frame: frame[0].variables.values[name], sql_type, constant=True)
+        return Expr(columnwise.unchanging(lambda frame: frame[0].variables.values[name]), sql_type, constant=True)
 
     def _columnref(self, node: ast.ColumnRef) -> Expr:
         bound, ordinal, owner = self.scope.find(node)
@@ -100,7 +101,7 @@ class ExpressionCompiler(ConditionCompiler):
                 expr, fn=lambda frame: frame[group_slot][position], refs=frozenset({group_slot}), column=None, name=column.name
             )
         return Expr(
-            lambda frame: frame[slot][ordinal],
+            columnwise.column(slot, ordinal),
             column.type,
             frozenset({slot}),
             column.nullable,

@@ -10,6 +10,7 @@ from typing import Any
 from aglab.core.sqltypes import INT, SqlType
 from aglab.tsql.convert import converter, to_decimal
 from aglab.tsql.messages import error
+from aglab.tsql.query import columnwise
 from aglab.tsql.query.scope import Expr, Function
 from aglab.tsql.types import CONTEXT, DATES, EXACTS, FLOATS, INTEGER_LIMITS, INTEGERS, STRINGS
 
@@ -117,7 +118,8 @@ def _integer(op: str, a: Function, b: Function, name: str) -> Function:
         z = abs(x) % abs(y)
         return z if x >= 0 else -z
 
-    return {"+": plus, "-": minus, "*": times, "/": divide, "%": modulo}[op]
+    chosen = {"+": plus, "-": minus, "*": times, "/": divide, "%": modulo}[op]
+    return columnwise.with_whole(chosen, columnwise.integer(op, a, b, low, high))
 
 
 def _floating(op: str, a: Function, b: Function) -> Function:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import BIGINT, FLOAT, INT, SqlType
 from aglab.tsql import ast
 from aglab.tsql.messages import error
-from aglab.tsql.query import windows
+from aglab.tsql.query import columnwise, windows
 from aglab.tsql.query.aggregates import is_aggregate
 from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
@@ -171,7 +171,7 @@ class _SelectCompiler:
                 lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), column.nullable, column.name
             )
         return Expr(
-            lambda frame: frame[slot][ordinal],
+            columnwise.column(slot, ordinal),
             column.type,
             frozenset({slot}),
             column.nullable,
@@ -326,21 +326,22 @@ class _SelectCompiler:
         return key, self.compiler.convert(expr, sql_type).fn
 
     def _simple_projection(self, source: RowSource, outputs: list[Expr]) -> Callable[[Frame], list[Row]] | None:
-        """One source, plain columns: pick them straight from the stored rows."""
-        if not isinstance(source, (TableScan, Rows)) or not all(
-            o.column is not None and o.column[0] == source.slots[0] for o in outputs
-        ):
+        """One source: plain columns are picked straight from the stored rows, items with a form for whole columns computed so."""
+        if not isinstance(source, (TableScan, Rows)):
             return None
-        ordinals = [o.column[1] for o in outputs if o.column is not None]
         slot = source.slots[0]
-        width = len(self.scope.sources[0].columns)
-        identical = ordinals == list(range(width))
-        pick: Callable[[Row], Row] = itemgetter(*ordinals) if len(ordinals) > 1 else (lambda row: (row[ordinals[0]],))
+        project = _projection(outputs)
+        if not all(o.column is not None and o.column[0] == slot for o in outputs):
+            several = columnwise.projection([o.fn for o in outputs], slot, project)
+            if several is None:
+                return None
+        else:
+            several = self._picked([o.column[1] for o in outputs if o.column is not None])
 
         def run(frame: Frame) -> list[Row]:
             rows = source.plain_rows(frame)
             if rows is None:
-                return [pick(frame[slot]) for _ in source.iterate(frame)]
+                return [project(frame) for _ in source.iterate(frame)]
             condition = source.condition
             if condition is not None:
                 kept = []
@@ -349,9 +350,15 @@ class _SelectCompiler:
                     if condition(frame):
                         kept.append(row)
                 rows = kept
-            return list(rows) if identical else [pick(row) for row in rows]
+            return several(frame, rows)
 
         return run
+
+    def _picked(self, ordinals: list[int]) -> Callable[[Frame, Iterable[Row]], list[Row]]:
+        if ordinals == list(range(len(self.scope.sources[0].columns))):
+            return lambda frame, rows: list(rows)
+        pick: Callable[[Row], Row] = itemgetter(*ordinals) if len(ordinals) > 1 else (lambda row: (row[ordinals[0]],))
+        return lambda frame, rows: [pick(row) for row in rows]
 
     def _states(self, source: RowSource, having: Function | None) -> Callable[[Frame], Iterator[None]]:
         grouping, specs, window_slot = self.scope.grouping, self.scope.windows or [], self.scope.window_slot
