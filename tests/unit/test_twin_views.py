@@ -137,6 +137,7 @@ def test_waits_and_files_add_up(cluster):
     node.waits.add("WAITFOR", 5_000_000)
     waits = {row["wait_type"]: row for row in node.view_rows("sys.dm_os_wait_stats", (), None)}
     assert waits["WAITFOR"]["wait_time_ms"] == 5000 and waits["WAITFOR"]["max_wait_time_ms"] == 5000
+    assert waits["PAGELATCH_UP"]["wait_time_ms"] == waits["PAGELATCH_UP"]["waiting_tasks_count"] == 0  # nothing asked of tempdb
     assert waits["HADR_SYNC_COMMIT"]["waiting_tasks_count"] > 0 and waits["WRITELOG"]["wait_time_ms"] >= 0
     number = node.instance.database("OLTP").id
     files = list(node.view_rows("sys.dm_io_virtual_file_stats", (number, None), None))

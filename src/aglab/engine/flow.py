@@ -288,6 +288,7 @@ def _set_primary(flow: Flow, nodes: Any, value: str) -> None:
     if new == old:
         return
     running.leave(flow, old, "role")
+    running.forget_versions(flow, old)
     state.cl[at.K_PRIMARY] = float(new)
     end = state.st[new, at.S_LSN]
     for index in range(len(flow.names)):
@@ -345,6 +346,7 @@ def _restart(flow: Flow, nodes: Any, value: float) -> None:
     state = flow.state
     for index in nodes:
         cool(flow, index, hot=True)
+        running.forget_versions(flow, index)
         running.leave(flow, index, "restart")  # a job ends with the instance, unless it can be resumed
         primary = index == int(state.cl[at.K_PRIMARY])
         position = state.st[index, at.S_LSN if primary else at.S_REDONE]
@@ -373,6 +375,7 @@ _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "simple_recovery": _recovery_model,
     "tail_of_log_us": _set_machine(at.H_LOG_TAIL, 1e-6),
     "delayed_durability": _set_machine(at.H_LAZY, 1.0),
+    "snapshot_transaction": running.open_snapshot,
     "restart": _restart,
     "connected": _set(at.S_CONNECTED),
     "suspended": _set(at.S_SUSPENDED),

@@ -59,8 +59,24 @@ SEGMENTS = 64
     W_BATCHES,
     W_COLD,  # accesses to cold pages
     W_REST,  # cold pages of the database
+    W_TEMPDB,  # 1 = it waits for tempdb
+    W_FILES,  # of tempdb
+    W_PFS,  # time it holds a PFS page of one file
+    W_GAM,
+    W_SGAM,
+    W_LATCHES,  # changes of these pages
+    W_SPILLED,  # bytes of its sorts that go through tempdb
+    W_SPILL_IOS,  # reads of them
+    W_SPILL_IO_S,  # transfer of one
+    W_SPILL_DATA,  # busy time of the data volume they cost, in page reads
+    W_SPILL_BUSY,  # or that of tempdb's own volume
+    W_SPILL_LAT,  # idle latency of that
+    W_SPILL_POOLING,
+    W_VERSIONS,  # bytes of row versions
+    W_VERSIONS_ON,  # 1 = they are made without an online rebuild too
+    W_VERSIONS_MOST,  # bytes that the version store may take
     WL_SIZE,
-) = range(11)
+) = range(27)
 
 # --- ct: constants and cluster-wide settings
 (
@@ -132,8 +148,10 @@ SEGMENTS = 64
     S_VLFS,  # virtual log files that growth has added
     S_COLD_HOT,  # hot pages that a restart left out of the buffer pool and that are not read again yet
     S_COLD_REST,  # and cold ones that it would hold
+    S_VERSIONS,  # bytes in the version store
+    S_VERSIONS_KEPT,  # of these, made since somebody began who still needs them
     ST_SIZE,
-) = range(32)
+) = range(34)
 
 # --- cl: the cluster
 (
@@ -145,8 +163,10 @@ SEGMENTS = 64
     K_SLOPE,  # of the gap that the solver closes, at the last solution: where it begins the next time
     K_MIX,  # CPU demand of the last tick over the average
     K_LEAN,  # what throughput gained per unit of it
+    K_SNAPSHOT,  # 1 = a snapshot transaction stays open
+    K_CLEANED,  # time since the version store was cleaned, s
     CL_SIZE,
-) = range(9)
+) = range(11)
 
 # --- tot: totals of one node
 TOTALS = (
@@ -189,6 +209,13 @@ TOTALS = (
     "redo_open_ms",
     "log_growths",
     "log_full_ms",
+    "wait_ms.PAGELATCH_UP",
+    "wait_count.PAGELATCH_UP",
+    "wait_ms.IO_COMPLETION",
+    "wait_count.IO_COMPLETION",
+    "tempdb_spilled_bytes",
+    "snapshot_victims",
+    "version_store_full_ms",
 )
 (
     T_TX,
@@ -230,8 +257,15 @@ TOTALS = (
     T_REDO_OPEN,  # time that redo was not suspended on a secondary
     T_GROWTHS,
     T_LOG_FULL,  # time that transactions waited because the log was full (9002)
+    T_W_LATCH,
+    T_N_LATCH,
+    T_W_SPILL,
+    T_N_SPILL,
+    T_SPILLED,
+    T_VICTIMS,  # snapshot transactions that a full version store ended (3967)
+    T_VERSIONS_FULL,  # time in which changes left no versions (3959)
     TOT_SIZE,
-) = range(40)
+) = range(47)
 
 # --- out: what a solve found
 (
@@ -250,8 +284,10 @@ TOTALS = (
     O_REMOTE,  # send + round trip + remote harden + overhead of the slowest synchronous replica
     O_R,
     O_SLOPE,  # of the gap N / R(x) - x
+    O_LATCH,  # wait for allocation pages of tempdb
+    O_SPILL,  # for reads of spilled sorts
     OUT_SIZE,
-) = range(16)
+) = range(18)
 
 # --- jb: a job that shares one node's machine; slot 0 reads (or writes) the data volume, slot 1 reads the log volume
 SLOTS = 2
@@ -317,8 +353,9 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_NOISE_NEW,  # and of a new draw that it adds
     E_PACE_KEPT,  # share of a node's average log rate that a tick keeps
     E_READS,  # physical reads of one transaction
+    E_DATA_READS,  # with what tempdb takes of the data volume
     ENV_SIZE,
-) = range(28)
+) = range(29)
 
 
 def workspace(nodes: int) -> tuple[Array, Array, Array]:

@@ -44,6 +44,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "redo_rate_kb_s": st[at.S_REDO_RATE] / KIB,
         "buffer_pool_missing_pages": st[at.S_COLD_HOT] + st[at.S_COLD_REST],
         "dirty_pages": dirty_pages_now(node, state.st, state.seg, wl),
+        "version_store_kb": st[at.S_VERSIONS] / KIB,
         "checkpoint_running": st[at.S_SWEEPING],
         "checkpoints": st[at.S_CHECKPOINTS],
         "log_since_checkpoint_kb": since / KIB,

@@ -10,6 +10,7 @@ import numpy as np
 from aglab.core.units import KIB
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
+from aglab.engine.tempdb import fill_tempdb
 from aglab.engine.versions import fill_log_file, fill_transport, local_factor, processors
 from aglab.scenario import Scenario
 
@@ -91,6 +92,7 @@ def workload_row(scenario: Scenario) -> Array:
     wl[at.W_BATCHES] = job.batches_per_tx
     wl[at.W_COLD] = job.cold_touches_per_tx
     wl[at.W_REST] = max(job.data_pages - job.hot_pages, 1.0)
+    fill_tempdb(scenario, wl)
     return wl
 
 

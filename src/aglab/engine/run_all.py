@@ -9,6 +9,7 @@ from aglab.core.progress import no_progress
 from aglab.engine.databases import Databases
 from aglab.engine.flow import Flow
 from aglab.engine.logfile import log_notes, reuse_wait
+from aglab.engine.tempdb import tempdb_notes
 from aglab.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def log_waits(flows: dict[str, Flow]) -> dict[str, Any]:
 
 
 def notes(flows: dict[str, Flow]) -> list[str]:
-    """What the logs of all databases did that averages do not show."""
+    """What the logs, and tempdb, of all databases did that averages do not show."""
     several = len(flows) > 1
-    return [f"{name}: {note}" if several else note for name, flow in flows.items() for note in log_notes(flow)]
+    found = {name: [*log_notes(flow), *tempdb_notes(flow)] for name, flow in flows.items()}
+    return [f"{name}: {note}" if several else note for name, some in found.items() for note in some]

@@ -180,6 +180,30 @@ def leave(flow: Flow, index: int, why: str) -> None:
     flow.state.st[index, at.S_OLDEST] = NEVER
 
 
+def open_snapshot(flow: Flow, nodes: Any, value: float) -> None:
+    """A snapshot transaction that begins and stays open, or ends.
+
+    Raises
+    ------
+    UsageError
+        The database keeps no row versions.
+    """
+    if value and flow.scenario.tempdb.row_versioning == "off":
+        raise UsageError(
+            "snapshot_transaction needs row versions, and tempdb.row_versioning is off (timeline)",
+            "set tempdb.row_versioning to on: ALLOW_SNAPSHOT_ISOLATION",
+        )
+    flow.state.cl[at.K_SNAPSHOT] = value
+    flow.state.st[:, at.S_VERSIONS_KEPT] = 0.0
+
+
+def forget_versions(flow: Flow, index: int) -> None:
+    """tempdb is made anew at a start, and connections of the old primary are gone: no version is left there."""
+    flow.state.st[index, (at.S_VERSIONS, at.S_VERSIONS_KEPT)] = 0.0
+    if index == int(flow.state.cl[at.K_PRIMARY]):
+        flow.state.cl[at.K_SNAPSHOT] = 0.0
+
+
 def progress(flow: Flow, index: int, volume: str) -> Progress:
     """How far the job of a node's volume is; one that has ended stays until the next begins, a stopped one has no bytes."""
     row = flow.state.jb[index, _SLOT[volume]]

@@ -1,7 +1,7 @@
 """The closed network of one tick: find X with X * R(X) = N.
 
 R(X) = think + CPU time and wait + reads * read latency + write share * commit, and waits for a scheduler behind a job's
-workers (:mod:`aglab.engine.sharing`). X * R(X) never falls with X, so the root
+workers (:mod:`aglab.engine.sharing`) and for tempdb (:mod:`aglab.engine.tempdb`). X * R(X) never falls with X, so the root
 is unique; it is found by a bracketed secant (Illinois) from the last tick's answer.
 """
 
@@ -12,6 +12,7 @@ from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
 from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max, through_gate
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
+from aglab.engine.tempdb import tempdb_limit, tempdb_time
 
 _STEPS_MAX = 80
 _TOLERANCE = 1e-9
@@ -21,7 +22,7 @@ _SECANTS = 8  # looks at R before the bracket takes over
 @kernel
 def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Response time at throughput ``x`` (s); fills ``out``."""
-    data_volume(x * env[at.E_READS], here, ct, env, out)
+    data_volume(x * env[at.E_DATA_READS], here, ct, env, out)
     work = x * (env[at.E_CPU] + env[at.E_SEND_WORK]) + env[at.E_BG_WORK] + out[at.O_WRITE_RATE] * ct[at.C_WRITE_CPU]
     cpu(work, env[at.E_CPU], here, out)
     share = wl[at.W_WRITE_SHARE]
@@ -29,6 +30,8 @@ def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Arra
     if share > 0.0:
         log_tx = wl[at.W_LOG] / share
         r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
+    if wl[at.W_TEMPDB] > 0.5:
+        r = r + tempdb_time(x, wl, out)
     if env[at.E_RESUME] > 0.0:
         r = r + (wl[at.W_BATCHES] + env[at.E_READS] + share) * env[at.E_RESUME]
     out[at.O_R] = r
@@ -43,8 +46,10 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     limit = 1e12
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
-    if env[at.E_READS] * here[at.H_READ_S] > 1e-15:
-        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (env[at.E_READS] * env[at.E_READ_S]))
+    if env[at.E_DATA_READS] * here[at.H_READ_S] > 1e-15:
+        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (env[at.E_DATA_READS] * env[at.E_READ_S]))
+    if wl[at.W_TEMPDB] > 0.5:
+        limit = tempdb_limit(limit, wl)
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG]) * (1.0 - here[at.H_OTHER_LOG])
         if env[at.E_NSYNC] > 0.5:

@@ -36,12 +36,15 @@ class Steady:
     log_flushes_s: float
     log_bytes_s: float
     write_pages_s: float
+    tempdb_s: float = 0.0  # waits for allocation pages and spilled sorts
     backup_mb_s: float = 0.0  # rate of the job beside the load, database bytes
 
     @property
     def parts_s(self) -> dict[str, float]:
         """Where the response time goes; the parts add up to ``response_s``."""
         parts = {"think": self.think_s, "cpu": self.cpu_s, "cpu wait": self.cpu_wait_s, "data reads": self.read_s}
+        if self.tempdb_s > 0.0:
+            parts["tempdb"] = self.tempdb_s
         return {**parts, "commit": self.commit_s}
 
 
@@ -83,6 +86,7 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: Job | None = None) -> 
         log_flushes_s=float(out[at.O_LOG_FLUSHES]),
         log_bytes_s=float(x * wl[at.W_LOG]),
         write_pages_s=float(out[at.O_WRITE_RATE]),
+        tempdb_s=float(out[at.O_LATCH] + out[at.O_SPILL]),
         backup_mb_s=float(jb[0, :, at.J_RATE].sum()) / 1e6,
     )
 

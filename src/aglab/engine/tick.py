@@ -19,6 +19,7 @@ from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, redo_job_log, ship
 from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares, users_wait
 from aglab.engine.solve import solve
+from aglab.engine.tempdb import book_tempdb, move_versions
 from aglab.engine.warmth import missing_hot, missing_rest, warm_up
 
 PAGE = 8192.0
@@ -139,6 +140,7 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
             syncing += sync[node]
     env[at.E_USERS] = users
     env[at.E_READS] = hw[p, at.H_READS_PER_TX] + missing_hot(p, wl, st) + missing_rest(p, wl, st)
+    env[at.E_DATA_READS] = env[at.E_READS] + wl[at.W_SPILL_DATA]
     env[at.E_CPU] = wl[at.W_CPU] * mix
     env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
     env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p])) + hw[p, at.H_OTHER_WORK]
@@ -233,6 +235,10 @@ def tick_primary(
     st[p, at.S_CPU] = out[at.O_CPU_UTIL]
     tot[p, at.T_CPU] += out[at.O_CPU_UTIL] * hw[p, at.H_THREADS] * dt * 1e3
     book_foreground(p, dt, x, hw, wl, env, out, tot)
+    if wl[at.W_TEMPDB] > 0.5:
+        book_tempdb(p, dt, x, wl, out, tot)
+    if wl[at.W_VERSIONS] > 0.0:
+        move_versions(p, dt, x, wl, st, cl, jb, tot)
     warm_up(p, x * dt, wl, st, tot)
     book_data(p, dt, x * env[at.E_READS], out[at.O_WRITE_RATE], wl, out, tot)
     move_jobs(p, dt, jb, tot)

@@ -43,6 +43,9 @@ CHANGES: dict[str, Kind] = {
         "any", "tail of the log on persistent memory: time to copy a record there; 0 for none", "number", "us", 0, 1000
     ),
     "delayed_durability": Kind("any", "delayed durability: commits are answered before their log is hardened", "flag"),
+    "snapshot_transaction": Kind(
+        "cluster", "a transaction under snapshot isolation stays open: versions are kept from now on; false ends it", "flag"
+    ),
     "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
     "suspended": Kind("node", "whether redo is suspended on this node", "flag"),

@@ -1,6 +1,6 @@
 """Scenario files: TOML that names a profile and a workload, and says what differs.
 
-``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[hardware.cpu]`` (and the other parts), ``[workload]``
+``title``, ``profile``, ``workload``, ``database``; ``[settings]``, ``[tempdb]``, ``[hardware.cpu]``, ``[workload]``
 as a table (``name``, or ``mix = { "tpcc-like" = 0.8, "tpce-like" = 0.2 }``, and demands that differ), ``[constants]`` and
 ``[set]`` hold keys of :mod:`aglab.scenario.keys`; ``[ag]`` holds ``replicas`` and ``mode``. Each ``[[timeline]]`` has ``at_s``,
 an optional ``every_s`` (again and again), ``node`` and ``database``, and the values that change then
@@ -25,7 +25,8 @@ from aglab.scenario.model import Scenario, Settings
 from aglab.workload import mixed
 
 _EVERY = {"unit": "s", "low": 0.0, "high": 1e9, "meaning": "interval of repetitions; 0 for none"}
-_KNOWN = ("title", "profile", "workload", "database", "settings", "hardware", "constants", "set", "ag", "timeline", "databases")
+_TABLES = ("settings", "tempdb", "hardware", "constants", "set", "ag", "timeline", "databases")
+_KNOWN = ("title", "profile", "workload", "database", *_TABLES)
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -54,6 +55,7 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     scenario = Scenario.default(_named(table.get("profile", "hpe-dl380-gen9-ssd"), folder), 1, _named_workload(job, folder))
     settings: dict[str, Any] = {**overrides, **_flatten("hardware", table.get("hardware", {}), where)}
     settings |= {_setting(key, where): value for key, value in table.get("settings", {}).items()}
+    settings |= _flatten("tempdb", table.get("tempdb", {}), where)
     settings |= {f"constants.{key}": value for key, value in table.get("constants", {}).items()}
     scenario = apply_settings(scenario, {**ag, **settings})
     scenario = apply_settings(scenario, table.get("set", {}))

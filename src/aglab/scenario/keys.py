@@ -1,7 +1,7 @@
 """Every input by name: dotted keys made from the declared fields, and the short names people type.
 
-``hardware.<part>.<field>``, ``workload.<field>``, ``settings.<field>``, ``constants.<name>``; short names such as ``k``,
-``cores`` or ``ssds`` stand for one of them or for a small rule. Text from a command line is taken as a number where
+``hardware.<part>.<field>``, ``workload.<field>``, ``settings.<field>``, ``tempdb.<field>``, ``constants.<name>``; short
+names (``k``, ``cores``, ``ssds``) stand for one of them or for a small rule. Text from a command line is taken as a number where
 a number is meant.
 """
 
@@ -17,6 +17,7 @@ from aglab.hardware import Profile
 from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
 from aglab.workload import Workload
 
+_OWN = ("workload", "settings", "tempdb")
 _PARTS = ("cpu", "memory", "data", "log", "network", "persistent_memory")
 
 ALIASES: dict[str, str] = {
@@ -66,6 +67,8 @@ ALIASES: dict[str, str] = {
     "page_touches_per_tx": "workload.page_touches_per_tx",
     "cold_touches_per_tx": "workload.cold_touches_per_tx",
     "read_only_share": "workload.read_only_share",
+    "tempdb_kb_per_tx": "workload.tempdb_kb_per_tx",
+    "tempdb_files": "tempdb.files",
 }
 
 
@@ -166,7 +169,7 @@ def apply_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     early = [name for name in _FIRST if name in settings]
     for name in early:
         scenario = SPECIAL[name][0](scenario, settings[name])
-    for holder, values in together.items():
+    for holder, values in sorted(together.items(), key=lambda entry: entry[0] == "tempdb"):  # whose keys depend on the version
         scenario = _set_fields(scenario, holder, values)
     for name, value in settings.items():
         if name in SPECIAL and name not in early:
@@ -186,7 +189,7 @@ def _part_of(scenario: Scenario, holder: str) -> Any:
     first, _, part = holder.partition(".")
     if first == "hardware" and part in _PARTS:
         return getattr(scenario.profile, part)
-    return getattr(scenario, holder) if holder in ("workload", "settings") else None
+    return getattr(scenario, holder) if holder in _OWN else None
 
 
 def _checked(scenario: Scenario, path: str, typed: str) -> tuple[str, str]:
@@ -255,7 +258,7 @@ def key_rows() -> list[dict[str, Any]]:
         for name, (_, unit, meaning) in SPECIAL.items()
     ]
     groups = [(f"hardware.{part}.", getattr(default.profile, part)) for part in _PARTS]
-    for prefix, holder in [*groups, ("workload.", default.workload), ("settings.", default.settings)]:
+    for prefix, holder in [*groups, *((f"{name}.", getattr(default, name)) for name in _OWN)]:
         for spec in dataclasses.fields(holder):
             if spec.metadata:
                 key = prefix + spec.name

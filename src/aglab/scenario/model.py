@@ -19,6 +19,7 @@ from aglab.hardware import Profile
 from aglab.hardware.profile import SQL_VERSIONS
 from aglab.scenario.changes import Change
 from aglab.scenario.doubts import doubts
+from aglab.scenario.tempdb import TempDb
 from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
@@ -140,6 +141,7 @@ class Scenario:
     replicas : tuple of Replica
         The first is the primary; one replica is a standalone server.
     settings : Settings
+    tempdb : TempDb
     overrides : dict
         Constants that differ from the calibration, by name.
     timeline : tuple of Change
@@ -152,6 +154,7 @@ class Scenario:
     workload: Workload
     replicas: tuple[Replica, ...]
     settings: Settings = field(default_factory=Settings)
+    tempdb: TempDb = field(default_factory=TempDb)
     overrides: Mapping[str, float] = field(default_factory=dict)
     timeline: tuple[Change, ...] = ()
     database: str = "OLTP"
@@ -182,6 +185,7 @@ class Scenario:
                 f"{self.profile.name} (settings)",
                 "0 for all cores",
             )
+        self.tempdb.check_version(self.settings.sql_version)
         need_gb = self.workload.data_pages * 8192 / 1e9
         if need_gb > self.profile.data.usable_gb:
             raise UsageError(

@@ -17,8 +17,17 @@ from aglab.core.quantity import Tag, check_number
 from aglab.workload.model import Workload
 
 _SHARE = {"unit": "", "low": 0.0, "high": 1.0, "meaning": "share of the transactions"}
-_OVER_ALL = ("think_us", "cpu_us", "cold_touches_per_tx", "batches_per_tx", "pages_per_checkpoint_write")
-_OVER_WRITERS = ("log_bytes_per_tx", "page_touches_per_tx")
+_OVER_ALL = (
+    "think_us",
+    "cpu_us",
+    "cold_touches_per_tx",
+    "batches_per_tx",
+    "pages_per_checkpoint_write",
+    "tempdb_objects_per_tx",
+    "tempdb_kb_per_tx",
+    "sort_kb_per_tx",
+)
+_OVER_WRITERS = ("log_bytes_per_tx", "page_touches_per_tx", "version_kb_per_tx")
 
 
 def mixed(shares: Mapping[str, Any] | Mapping[Workload, Any], where: str = "workload") -> Workload:
