@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from aglab.scenario.model import Scenario
 
 TICK_FINE_S = 0.2
-FILES_ENOUGH = 8  # data files of tempdb to begin with (KB 2154845)
 _ODD = 1.5  # beyond this two data-sheet values do not go together
 
 
@@ -70,14 +69,7 @@ def _log(scenario: Scenario) -> Iterator[str]:
 
 
 def _tempdb(scenario: Scenario) -> Iterator[str]:
-    job, tempdb, threads = scenario.workload, scenario.tempdb, scenario.profile.cpu.threads
-    advised = min(threads, FILES_ENOUGH)
-    asked = job.tempdb_objects_per_tx or job.tempdb_kb_per_tx or job.sort_kb_per_tx
-    if asked and tempdb.files < advised and scenario.settings.sql_version != "2022":
-        yield (
-            f"tempdb.files={tempdb.files} is fewer than the {advised} that {threads} logical processors call for: "
-            "sessions may wait for its allocation pages (PAGELATCH_UP)"
-        )
+    job, tempdb = scenario.workload, scenario.tempdb
     if job.version_kb_per_tx and tempdb.row_versioning == "off":
         yield "version_kb_per_tx counts only while an online index rebuild runs: tempdb.row_versioning is off"
 
