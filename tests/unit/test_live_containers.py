@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,33 +19,22 @@ from cli_help import run
 
 from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.core.paths import bundle_path
-from aglab.live import causes
+from aglab.live import causes, replica_network
 from aglab.live.choices import Choices
 from aglab.live.containers import Containers
+from ports import three_ports
 
 STAND_IN = Path(__file__).parent.parent / "docker" / "stand_in_docker.py"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a POSIX script")
 
 
-def free_ports():
-    """Three ports in a row that nobody uses."""
-    for base in range(24331, 25331, 3):
-        with socket.socket() as one, socket.socket() as two, socket.socket() as three:
-            try:
-                for number, probe in enumerate((one, two, three)):
-                    probe.bind(("127.0.0.1", base + number))
-            except OSError:
-                continue
-            return base
-    raise AssertionError("no free ports")
-
-
 class Stand:
     """The stand-in's folder."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, port_base):
         self.folder = folder
         self.home = folder / "home"
+        self.port_base = port_base
 
     def goes_wrong(self, **words):
         (self.folder / "wrong.json").write_text(json.dumps({key.replace("_", " "): value for key, value in words.items()}))
@@ -67,7 +57,7 @@ class Stand:
         return path.read_text().splitlines() if path.exists() else []
 
     def project(self, **choices):
-        return Containers(bundle_path("docker"), self.home / "docker", Choices(port_base=free_ports(), **choices))
+        return Containers(bundle_path("docker"), self.home / "docker", Choices(port_base=self.port_base, **choices))
 
 
 @pytest.fixture
@@ -75,7 +65,7 @@ def stand(tmp_path, monkeypatch):
     """A docker on the path that is none."""
     script = tmp_path / "bin" / "docker"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} {STAND_IN} "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {STAND_IN} "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("STAND_IN", str(tmp_path))
@@ -83,7 +73,8 @@ def stand(tmp_path, monkeypatch):
     monkeypatch.setenv("ACCEPT_EULA", "Y")
     for name in ("AGLAB_SQL_IMAGE", "AGLAB_PROJECT", "AGLAB_MODE", "AGLAB_CLUSTER_TYPE"):
         monkeypatch.delenv(name, raising=False)
-    return Stand(tmp_path)
+    with three_ports() as port_base:
+        yield Stand(tmp_path, port_base)
 
 
 # -- what works ----------------------------------------------------------------------------------------------------------
@@ -126,11 +117,11 @@ def test_faults_are_dockers_own_commands(stand):
     """Cut and heal on the replicas' network alone, with the node's own address; kill and pause on its container."""
     project = stand.project()
     project.up()
-    project.cut("sql2")
+    replica_network.cut(project, "sql2")
     stand.set("answers", {"inspect": json.dumps({"aglab_clients": {}})})
-    project.heal("sql2")
+    replica_network.heal(project, "sql2")
     stand.set("answers", {"inspect": json.dumps({"aglab_clients": {}, "aglab_ag": {}})})
-    project.heal("sql3")  # it is on the network: nothing to do
+    replica_network.heal(project, "sql3")  # it is on the network: nothing to do
     project.act("kill", "sql3")
     project.act("pause", "sql1")
     assert "network disconnect aglab_ag aglab-sql2-1" in stand.calls
@@ -147,11 +138,11 @@ def test_a_distance_is_the_overlays_and_is_read_back(stand):
     project.up()
     stand.set("containers", {"sql1": "running", "sql2": "running", "sql3": "exited"})
     stand.logs(delay1="qdisc netem 8001: root delay 500us", delay2="delay: not possible here: Specified qdisc kind is unknown.")
-    assert list(project.delay(1000)) == ["sql2"]
+    assert list(replica_network.delay(project, 1000)) == ["sql2"]
     assert "compose up --no-deps --force-recreate delay1 delay2" in stand.calls
     assert project.choices.overlays == (), "what could not be set is not kept"
     stand.logs(delay1="qdisc netem 8001: root delay 500us", delay2="qdisc netem 8001: root delay 500us")
-    assert project.delay(2000) == {}
+    assert replica_network.delay(project, 2000) == {}
     again = Containers.remembered(bundle_path("docker"), stand.home / "docker")
     assert again.choices.overlays == ("delay",) and again.docker.environment["AGLAB_LIMIT_DELAY_US"] == "1000"
     stand.set("containers", {"sql3": "running"})
@@ -164,7 +155,7 @@ def test_a_rate_and_a_distance_share_the_one_queue(stand):
     project = stand.project(overlays=("cpu", "rate"))
     stand.set("containers", {"sql1": "running"})
     stand.logs(network1="qdisc netem 8001: root delay 500us rate 100Mbit")
-    assert project.delay(1000) == {}
+    assert replica_network.delay(project, 1000) == {}
     assert project.choices.overlays == ("cpu", "network")
     assert stand.calls[-2] == "compose up --no-deps --force-recreate network1"
 
@@ -267,7 +258,7 @@ def test_a_node_that_ends_is_explained_by_its_own_errorlog(stand, log, kind, cau
     stand.logs(sql1=f"2026-01-01 Server This is an informational message only.\n{log}")
     stand.goes_wrong(exec=[1, ""], compose_up=[0, ""])
     with pytest.raises(kind) as caught:
-        project._wait_healthy(["sql1"])
+        project.wait_healthy(["sql1"])
     assert cause in str(caught.value)
     assert log[:60] in str(caught.value)
     assert "informational" not in str(caught.value)
@@ -374,7 +365,7 @@ def test_ctrl_c_leaves_nothing_behind(stand, label, had_data):
 def test_ctrl_c_in_a_terminal(stand, phase):
     """The real signal while docker works: exit code 130, one line, everything taken down."""
     stand.goes_wrong(**{phase: "hang", **({"image_inspect": [1, "No such image"]} if phase == "pull" else {})})
-    words = [sys.executable, "-m", "aglab", "up", "--mode", "docker", "--port-base", str(free_ports())]
+    words = [sys.executable, "-m", "aglab", "up", "--mode", "docker", "--port-base", str(stand.port_base)]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True)
     begin = phase.replace("_", " ")
     deadline = time.monotonic() + 60
@@ -528,7 +519,7 @@ def test_doctor_without_an_engine_or_compose(stand, begin):
 def test_doctor_names_taken_ports_and_a_missing_image(stand, monkeypatch):
     """A taken port by number; an image that is not here is said, and fetched only by up."""
     monkeypatch.setattr("aglab.live.choices.Choices.of_environment", classmethod(lambda cls: cls(port_base=base)))
-    base = free_ports()
+    base = stand.port_base
     stand.goes_wrong(image_inspect=[1, "No such image"])
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", base + 2))
@@ -660,30 +651,86 @@ def test_a_measurement_says_where_it_comes_from(quiet):
     assert cluster.label == "SIMULATED, profile hpe-dl380-gen9-ssd"
 
 
-def test_other_hardware_is_for_the_twins_nodes(stand, quiet, monkeypatch):
-    """Real servers refuse with the recorded reason; the twin's start again with the profile, and with their own at the end."""
-    from aglab.lab import StepNotPossible
+@pytest.fixture
+def twin(stand):
+    """A DockerCluster of a twin's nodes that run, as a class: nobody asks them; and their project."""
     from aglab.lab.docker_cluster import DockerCluster
-
-    with pytest.raises(StepNotPossible, match="have the hardware they have"):
-        quiet(profile="hpe-dl380-gen9-ssd")
-    stand.set("labels", {"org.aglab.twin": "1"})
-    project = stand.project(profile="dell-r710-ps6100xv-1")
-    project.up()
 
     class Twin(DockerCluster):
         def _ask_who_answers(self):
-            self.server, self.simulated, self.profile = "aglab twin", True, self._containers.choices.profile
+            self.server, self.simulated, self.profile = "aglab twin", True, Path(self._containers.choices.profile).stem
 
-    other, ended = Twin(project), []
+    stand.set("labels", {"org.aglab.twin": "1"})
+    project = stand.project(profile="dell-r710-ps6100xv-1", sql_image="aglab-twin-node", bare=True)
+    project.up()
+    return Twin, project
+
+
+def test_other_hardware_is_not_for_real_servers(quiet):
+    """They refuse with the recorded reason."""
+    from aglab.lab import StepNotPossible
+
+    with pytest.raises(StepNotPossible, match="have the hardware they have"):
+        quiet(profile="hpe-dl380-gen9-ssd")
+
+
+def test_other_hardware_is_other_machines(stand, twin):
+    """They have a state of their own, cleared before and after; then the first ones are back; no session of before is used."""
+    twin, project = twin
+    other, ended = twin(project), []
     other._open["sql1", "master"] = type("Session", (), {"close": lambda self: ended.append("closed")})()
-    with Twin(project, profile="hpe-dl380-gen9-ssd") as cluster:
+    begin = len(stand.calls)
+    with twin(project, profile="hpe-dl380-gen9-ssd") as cluster:
         assert ended == ["closed"], "sessions of the servers' earlier life are not used again"
         assert cluster.profile == "hpe-dl380-gen9-ssd"
         assert project.docker.environment["AGLAB_TWIN_PROFILE"] == "hpe-dl380-gen9-ssd"
-        assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 1
-    assert project.choices.profile == "dell-r710-ps6100xv-1"
-    assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 2
-    with Twin(project, profile="dell-r710-ps6100xv-1"):  # what they have: nothing to do
+        assert project.docker.environment["AGLAB_TWIN_STATE"] == "other-hpe-dl380-gen9-ssd"
+    assert project.choices.profile == "dell-r710-ps6100xv-1" and project.docker.environment["AGLAB_TWIN_STATE"] == ""
+    stop, start = "compose stop sql1 sql2 sql3 world", "compose up --detach world sql1 sql2 sql3"
+    clear = "compose run --rm --no-deps --no-TTY --entrypoint /bin/rm world -rf /var/lib/aglab/other-hpe-dl380-gen9-ssd"
+    told = [call for call in stand.calls[begin:] if call in (stop, start, clear)]
+    assert told == [stop, clear, start, stop, start, clear]
+    with twin(project, profile="dell-r710-ps6100xv-1"):  # what they have: nothing to do
         pass
-    assert stand.calls.count("compose up --detach world sql1 sql2 sql3") == 2
+    assert stand.calls.count(start) == 2
+
+
+def test_other_machines_form_their_own_group(stand, twin):
+    """Where the first ones have a group, the others get one."""
+    twin, project = twin
+    project.choose(replace(project.choices, bare=False))
+    with twin(project, profile="hpe-dl380-gen9-ssd"):
+        assert stand.calls[-1].startswith("compose run --rm --no-deps --no-TTY init")
+
+
+def test_other_hardware_that_does_not_start(stand, twin):
+    """The error is told, and the first machines are back."""
+    twin, project = twin
+    stand.goes_wrong(**{"compose run": [1, "no space left on device"]})
+    with pytest.raises(MissingError, match="disk is full"):
+        twin(project, profile="hpe-dl380-gen9-ssd")
+    assert project.choices.profile == "dell-r710-ps6100xv-1" and not project.choices.twin_state
+    with pytest.raises(UsageError, match="profile 'no-such' is not known"):
+        twin(project, profile="no-such")
+
+
+def test_a_profile_of_your_own_goes_into_the_container(stand, capsys, twin, tmp_path):
+    """The file is copied to where the world finds it, under its name; the same file is no other hardware, a changed one is."""
+    twin, project = twin
+    project.down(delete_data=True)
+    own = tmp_path / "my own laptop.toml"
+    own.write_text((bundle_path("data") / "profiles" / "laptop-generic.toml").read_text())
+    words = ["--bare", "--port-base", str(stand.port_base), "--profile", str(own), "--json"]
+    assert run(capsys, "up", "--mode", "docker", *words).code == 0
+    project = Containers.remembered(bundle_path("docker"), stand.home / "docker")
+    told = project.docker.environment
+    copy = Path(told["AGLAB_TWIN_PROFILES"]) / "my-own-laptop.toml"
+    assert told["AGLAB_TWIN_PROFILE"] == "/aglab/profiles/my-own-laptop.toml" and copy.read_text() == own.read_text()
+    assert copy.stat().st_mode & 0o044 and copy.parent.stat().st_mode & 0o005, "the world's user can read it"
+    before = len(stand.calls)
+    twin(project, profile=str(own)).close()
+    assert not [call for call in stand.calls[before:] if call.startswith("compose stop")]
+    own.write_text(own.read_text() + "\n# changed\n")
+    with twin(project, profile=str(own)) as cluster:
+        assert cluster.profile == "my-own-laptop"
+        assert [call for call in stand.calls[before:] if call.startswith("compose stop")]

@@ -8,11 +8,12 @@ import os
 
 import pytest
 from cli_help import run
-from test_live_containers import free_ports, stand  # noqa: F401 - a fixture
+from test_live_containers import stand  # noqa: F401 - a fixture
 
 from aglab.core.errors import UsageError
 from aglab.core.paths import bundle_path
 from aglab.hardware import Profile, profile_names
+from aglab.live import replica_network
 from aglab.live.choices import Choices
 from aglab.live.limits import read_back
 from aglab.live.profile_limits import NOT_HERE, OVERLAYS, Host, _device, derive, host_of
@@ -135,7 +136,7 @@ def test_up_with_a_profile_lays_its_overlays_and_says_what_it_did(stand, capsys,
     """Compose is told overlays and values; the user sees asked, given and why; the next command finds them again."""
     monkeypatch.setenv("AGLAB_LIMIT_DEVICE", "/dev/sdb")
     stand.set("info", {"NCPU": 12, "MemTotal": 64 << 30, "KernelVersion": "6.8.0"})
-    words = ("up", "--mode", "docker", "--bare", "--port-base", free_ports(), "--profile", NVDIMM, "--startup", "-k750 -T834")
+    words = ("up", "--mode", "docker", "--bare", "--port-base", stand.port_base, "--profile", NVDIMM, "--startup", "-k750 -T834")
     said = run(capsys, *words, "--json").json
     by_name = {one["name"]: one for one in said["profile_limits"]}
     assert by_name["cpu"]["given"] == "4 a node, each its own" and by_name["latency"]["how"] == NOT_HERE
@@ -154,7 +155,7 @@ def test_a_twin_behaves_like_its_profile_without_limits(stand, capsys):  # noqa:
     """The twin's image simulates the profile; limits on top are laid only when they are asked for."""
     stand.set("info", {"NCPU": 12, "MemTotal": 64 << 30, "KernelVersion": "6.8.0"})
     stand.set("labels", {"org.aglab.twin": "1"})
-    words = ("up", "--mode", "docker", "--bare", "--port-base", free_ports(), "--profile", NVDIMM, "--json")
+    words = ("up", "--mode", "docker", "--bare", "--port-base", stand.port_base, "--profile", NVDIMM, "--json")
     assert run(capsys, *words).json["profile_limits"] == []
     assert run(capsys, *words, "--limit", "profile").json["profile_limits"]
 
@@ -162,7 +163,7 @@ def test_a_twin_behaves_like_its_profile_without_limits(stand, capsys):  # noqa:
 def test_limits_named_by_hand_come_first(stand, capsys):  # noqa: F811
     """A queue that was named by hand is not replaced by the profile's."""
     stand.set("info", {"NCPU": 12, "MemTotal": 64 << 30, "KernelVersion": "6.8.0"})
-    words = ("up", "--mode", "docker", "--bare", "--port-base", free_ports(), "--profile", NVDIMM, "--limit", "rate", "--json")
+    words = ("up", "--mode", "docker", "--bare", "--port-base", stand.port_base, "--profile", NVDIMM, "--limit", "rate", "--json")
     assert run(capsys, *words).code == 0
     kept = json.loads((stand.home / "docker" / "cluster.json").read_text())["overlays"]
     assert kept[0] == "rate" and "network" not in kept
@@ -214,7 +215,8 @@ def test_delay_and_rate_come_back_with_a_new_container_or_device(stand):  # noqa
     """A restart, a start and a healed cut end with the node's queue set again; down takes these services away too."""
     project = stand.project(overlays=("cpu", "network"))
     project.up()
-    for act in (lambda: project.restart("sql2", ["-k1"]), lambda: project.act("start", "sql2"), lambda: project.heal("sql2")):
+    healed = lambda: replica_network.heal(project, "sql2")  # noqa: E731
+    for act in (lambda: project.restart("sql2", ["-k1"]), lambda: project.act("start", "sql2"), healed):
         before = len(stand.calls)
         act()
         assert "compose up --no-deps --force-recreate network2" in stand.calls[before:]

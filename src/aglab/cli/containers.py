@@ -30,7 +30,7 @@ class Attached:
     """The containers that run, as the other commands want them."""
 
     def __init__(self, containers: Any) -> None:
-        from aglab.live.containers import NODES
+        from aglab.live.choices import NODES
 
         self.containers = containers
         self.nodes = [Place(name, "127.0.0.1", containers.port(name)) for name in NODES]
@@ -43,7 +43,7 @@ class Attached:
 def attached() -> Attached | None:
     """The containers that ``aglab up --mode docker`` started and that are still there."""
     from aglab.lab.docker_cluster import containers_home
-    from aglab.live.containers import STATE_FILE
+    from aglab.live.project import STATE_FILE
 
     if not (containers_home() / STATE_FILE).is_file():
         return None
@@ -67,7 +67,8 @@ def up(
     from aglab.hardware import Profile
     from aglab.lab.cluster import checked_options
     from aglab.lab.docker_cluster import containers_home
-    from aglab.live.containers import NODES, Choices, Containers
+    from aglab.live.choices import NODES, Choices
+    from aglab.live.containers import Containers
     from aglab.live.limits import read_back
 
     folder = bundle_path("docker")
@@ -195,7 +196,8 @@ def described(running: Attached) -> dict[str, Any]:
 def down(delete_data: bool | None, as_json: bool) -> None:
     """Remove the containers; the databases only when the user says so."""
     from aglab.lab.docker_cluster import containers_home, remembered
-    from aglab.live.containers import Choices, Containers
+    from aglab.live.choices import Choices
+    from aglab.live.containers import Containers
 
     project = remembered() or Containers(bundle_path("docker"), containers_home(), Choices.of_environment())
     volumes = project.volumes()

@@ -11,15 +11,18 @@ import contextlib
 import os
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from aglab import __version__
 from aglab.core.errors import AglabError, MissingError, UsageError, field_error, unknown_name
 from aglab.core.paths import bundle_path
+from aglab.hardware import Profile
 from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible, checked_options
 from aglab.lab.startup_options import read_back
+from aglab.live import machines, replica_network
+from aglab.live.choices import Choices
 from aglab.live.containers import Containers
 from aglab.live.hammerdb import HammerDB, Plan, Target, in_container
 from aglab.scenario import Scenario
@@ -55,7 +58,8 @@ class DockerCluster(Cluster):
     bare : bool, optional
         What the caller needs: nodes without an availability group (True) or with one (False); None takes either.
     profile : str, optional
-        Hardware that they must have. The twin's nodes are given it and get their own back at :meth:`close`.
+        Hardware that they must have, a name or a file. In place of the twin's nodes others are started that have it, with
+        databases of their own; :meth:`close` brings the first ones back.
 
     Raises
     ------
@@ -70,7 +74,7 @@ class DockerCluster(Cluster):
     def __init__(self, containers: Containers, bare: bool | None = None, profile: str | None = None) -> None:
         self._containers = containers
         _OPEN.add(self)
-        self._own_profile = ""
+        self._before: Choices | None = None  # what brings the first machines back
         self._load: Any = None
         self.server = ""
         super().__init__([Node(name, "127.0.0.1", containers.port(name)) for name in ("sql1", "sql2", "sql3")], "measured")
@@ -80,7 +84,7 @@ class DockerCluster(Cluster):
         self._ask_who_answers()
         if bare is not None:
             self._check_group(bare)
-        if profile is not None and profile != self.profile:
+        if profile is not None and not machines.have(containers, profile, self.profile):
             self._equip(profile)
 
     @classmethod
@@ -94,14 +98,19 @@ class DockerCluster(Cluster):
     def _equip(self, profile: str) -> None:
         if not self._containers.is_twin:
             raise StepNotPossible("hardware", self.mode)
-        self._own_profile = self._own_profile or self.profile
-        self._start_with(profile)
+        Profile.load(profile)  # a name or a field that is wrong is said before anything is stopped
+        with self._sessions_end():
+            self._before = machines.equip(self._containers, profile)
         self._ask_who_answers()
 
-    def _start_with(self, profile: str) -> None:
-        self._containers.equip(profile)
-        for one in _OPEN:  # every server has started again: the sessions of all are gone
-            one._forget()
+    @contextlib.contextmanager
+    def _sessions_end(self) -> Iterator[None]:
+        """Every server starts again: the sessions of all who are attached are gone, also where it goes wrong."""
+        try:
+            yield
+        finally:
+            for one in _OPEN:
+                one._forget()
 
     def _ask_who_answers(self) -> None:
         self.server = str(self.sql("SELECT @@VERSION AS version").value).splitlines()[0]
@@ -206,16 +215,16 @@ class DockerCluster(Cluster):
         if kind in words:
             self._containers.act(words[kind], name)
         elif kind == "cut":
-            self._containers.cut(name)
+            replica_network.cut(self._containers, name)
         else:
-            self._containers.heal(name)
+            replica_network.heal(self._containers, name)
 
     def _delay(self, node: str | None, rtt_us: Any = None, **unknown: Any) -> None:
         if node is not None or unknown:
             raise UsageError("fault 'delay' takes rtt_us and nothing else", "write fault('delay', rtt_us=1000)")
         if isinstance(rtt_us, bool) or not isinstance(rtt_us, (int, float)) or not 0 <= rtt_us <= RTT_US_MAX:
             raise field_error("rtt_us", rtt_us, f"must be 0 to {RTT_US_MAX:g}", "fault", "use microseconds, for example 1000")
-        refused = self._containers.delay(float(rtt_us))
+        refused = replica_network.delay(self._containers, float(rtt_us))
         if refused and rtt_us > BRIDGE_RTT_US:  # replicas on one bridge are near already
             raise StepNotPossible("delay", self.mode)
 
@@ -227,6 +236,7 @@ class DockerCluster(Cluster):
     def close(self) -> None:
         self.stop_load()
         super().close()
-        if self._own_profile:
-            own, self._own_profile = self._own_profile, ""
-            self._start_with(own)
+        if self._before is not None:
+            before, self._before = self._before, None
+            with self._sessions_end():
+                machines.bring_back(self._containers, before)

@@ -30,6 +30,7 @@ class Choices:
     variables: Mapping[str, str] = field(default_factory=dict)  # of the overlays, where a profile gives their values
     profile: str = ""
     pace: str = ""
+    twin_state: str = ""  # folder of the twin's databases; empty: those that up made, else those of other hardware
     startup: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

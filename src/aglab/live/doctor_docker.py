@@ -6,10 +6,8 @@ they are probed, on Docker Desktop the findings say that only a start can tell.
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,10 +17,10 @@ from typing import Any
 from aglab.core.errors import AglabError
 from aglab.core.paths import bundle_path
 from aglab.core.units import GIB
-from aglab.live.choices import NODES, Choices
-from aglab.live.containers import Containers
+from aglab.live.choices import Choices
 from aglab.live.doctor import Finding
 from aglab.live.engine import Docker
+from aglab.live.project import Project
 
 MEMORY_GIB = 8.0
 DISK_GIB = 10.0
@@ -58,7 +56,7 @@ def findings(home: Path | None = None) -> Iterator[Finding]:
         "memory for three servers", memory >= MEMORY_GIB, f"{memory:.1f} GiB", "docker", f"Docker needs {MEMORY_GIB:g} GiB"
     )
     yield _disk(info)
-    project = Containers(bundle_path("docker"), home or Path(tempfile.gettempdir()), Choices.of_environment(), docker)
+    project = Project(bundle_path("docker"), home or Path(tempfile.gettempdir()), Choices.of_environment(), docker)
     running = project.states()
     yield from _ports(project, bool(running))
     yield _image(project)
@@ -75,16 +73,8 @@ def _disk(info: dict[str, Any]) -> Finding:
     )
 
 
-def _ports(project: Containers, running: bool) -> Iterator[Finding]:
-    taken = []
-    for node in NODES:
-        with socket.socket() as probe:
-            if os.name != "nt":
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", project.port(node)))
-            except OSError:
-                taken.append(str(project.port(node)))
+def _ports(project: Project, running: bool) -> Iterator[Finding]:
+    taken = [str(project.port(node)) for node in project.ports_taken()]
     if running:
         yield Finding("ports", True, "in use by the containers of aglab", "docker")
     else:
@@ -92,7 +82,7 @@ def _ports(project: Containers, running: bool) -> Iterator[Finding]:
         yield Finding("ports", not taken, found, "docker", "choose others with --port-base N")
 
 
-def _image(project: Containers) -> Finding:
+def _image(project: Project) -> Finding:
     name = project.sql_image
     here = project.docker.image(name)
     if here is None:

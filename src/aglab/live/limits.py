@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from aglab.core.errors import AglabError
 from aglab.live.causes import telling_lines
-from aglab.live.containers import Containers
+from aglab.live.project import Project
 
 NODE = "sql1"  # every overlay limits all nodes alike
 WRITE_PROBE = "dd if=/dev/zero of={0}/aglab-probe bs=64k count=16 oflag=direct 2>&1; e=$?; rm -f {0}/aglab-probe; exit $e"
@@ -28,7 +28,7 @@ class Limit:
     found: str
 
 
-def read_back(project: Containers) -> list[Limit]:
+def read_back(project: Project) -> list[Limit]:
     """Every limit that was asked for, as it is now; those of the network are set here."""
     limits = []
     for name in project.choices.overlays:
@@ -42,16 +42,16 @@ def read_back(project: Containers) -> list[Limit]:
     return limits
 
 
-def _inspect(project: Containers, template: str) -> str:
+def _inspect(project: Project, template: str) -> str:
     return project.docker.ask("inspect", "--format", template, project.container(NODE), where=f"looking at {NODE}").strip()
 
 
-def _inside(project: Containers, command: str) -> str:
+def _inside(project: Project, command: str) -> str:
     words = ["exec", "--user", "0", project.container(NODE), "/bin/sh", "-c", command]
     return project.docker.ask(*words, where=f"looking into {NODE}").strip()
 
 
-def _cpu(project: Containers) -> Limit:
+def _cpu(project: Project) -> Limit:
     nano, cpus = _inspect(project, "{{.HostConfig.NanoCpus}} {{.HostConfig.CpusetCpus}}|").rstrip("|").split(" ", 1)
     quota = int(nano) / 1e9
     visible = _inside(project, "nproc")
@@ -59,7 +59,7 @@ def _cpu(project: Containers) -> Limit:
     return Limit("cpu", bool(quota or cpus), f"{found}, cpuset {cpus or 'all'}, {visible} visible inside")
 
 
-def _memory(project: Containers) -> Limit:
+def _memory(project: Project) -> Limit:
     asked = int(_inspect(project, "{{.HostConfig.Memory}}"))
     held = _inside(project, "cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null | head -1")
     return Limit("memory", held == str(asked), f"{asked / 2**20:,.0f} MiB asked for, {_mib(held)} in the cgroup")
@@ -69,7 +69,7 @@ def _mib(text: str) -> str:
     return f"{int(text) / 2**20:,.0f} MiB" if text.isdigit() else text or "nothing"
 
 
-def _blkio(project: Containers) -> Limit:
+def _blkio(project: Project) -> Limit:
     folder = "/sys/fs/cgroup/blkio/blkio.throttle"  # version 1: a file for each; version 2: one line of io.max
     files = [f"{folder}.{way}_{kind}_device" for way in ("read", "write") for kind in ("bps", "iops")]
     held = " ".join(_inside(project, f"cat /sys/fs/cgroup/io.max {' '.join(files)} 2>/dev/null; true").split())
@@ -80,8 +80,8 @@ def _blkio(project: Containers) -> Limit:
     return Limit("blkio", bool(re.search(r"\d+:\d+ .*\d", held)), held or "the kernel holds no limit: it was dropped on the way")
 
 
-def _queue(name: str, word: str) -> Callable[[Containers], Limit]:
-    def look(project: Containers) -> Limit:
+def _queue(name: str, word: str) -> Callable[[Project], Limit]:
+    def look(project: Project) -> Limit:
         services = [f"{name}{number}" for number in (1, 2, 3)]  # beside the nodes; each sets its limit and ends
         project.docker.ask(*project.compose("up", "--no-deps", *services), timeout_s=180.0, where=f"limit {name}")
         log = project.logs(f"{name}1")
@@ -93,7 +93,7 @@ def _queue(name: str, word: str) -> Callable[[Containers], Limit]:
     return look
 
 
-def _log_in_memory(project: Containers) -> Limit:
+def _log_in_memory(project: Project) -> Limit:
     mounted = _inside(project, f"grep ' {LOG_FOLDER} ' /proc/mounts || true")
     if not mounted.startswith("tmpfs"):
         return Limit("log_in_memory", False, f"{LOG_FOLDER} is no tmpfs")
@@ -101,7 +101,7 @@ def _log_in_memory(project: Containers) -> Limit:
     return Limit("log_in_memory", True, f"{LOG_FOLDER} is a tmpfs and takes O_DIRECT")
 
 
-def _log_on_dax(project: Containers) -> Limit:
+def _log_on_dax(project: Project) -> Limit:
     mounted = _inside(project, f"grep ' {LOG_FOLDER} ' /proc/mounts || true")
     if not re.search(r"[ ,]dax(=always)?[, ]", mounted):
         return Limit("log_on_dax", False, f"{LOG_FOLDER} is not mounted with dax ({mounted or 'it is no mount'})")
@@ -109,7 +109,7 @@ def _log_on_dax(project: Containers) -> Limit:
     return Limit("log_on_dax", True, mounted)
 
 
-_LOOKS: dict[str, Callable[[Containers], Limit]] = {
+_LOOKS: dict[str, Callable[[Project], Limit]] = {
     "cpu": _cpu,
     "memory": _memory,
     "blkio": _blkio,
