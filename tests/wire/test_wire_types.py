@@ -195,10 +195,37 @@ def test_rows_fast_road_and_null_road():
     assert encoder.encode([]) == b""
 
 
+FIXED_FORMS = [
+    (t.BIT, "32", True, "01"),
+    (t.TINYINT, "30", 7, "07"),
+    (t.SMALLINT, "34", -2, "feff"),
+    (t.INT, "38", 7, "07000000"),
+    (t.BIGINT, "7f", 7, "0700000000000000"),
+    (SqlType("real"), "3b", 1.0, "0000803f"),
+    (t.FLOAT, "3e", 1.0, "000000000000f03f"),
+    (t.MONEY, "3c", D("1.5"), "00000000983a0000"),
+    (SqlType("smallmoney"), "7a", D("1.5"), "983a0000"),
+    (t.DATETIME, "3d", dt.datetime(1900, 1, 2), "0100000000000000"),
+    (SqlType("smalldatetime"), "3a", dt.datetime(1900, 1, 2, 0, 5), "01000500"),
+]
+
+
+@pytest.mark.parametrize(
+    ("declared", "code", "value", "wire"), FIXED_FORMS, ids=lambda x: str(x) if isinstance(x, SqlType) else ""
+)
+def test_a_column_that_promises_no_null_has_the_fixed_type(declared, code, value, wire):
+    """MS-TDS 2.2.5.4.1: no length byte; .NET's SqlClient reads none where the flag is off. A broken promise is NBCROW's."""
+    encoder = RowEncoder((Column("n", declared, nullable=False), Column("s", t.nvarchar(5))), V74)
+    assert encoder.metadata[9 : 9 + len(code) // 2].hex() == code
+    assert encoder.encode([(value, "x")]).hex() == f"d1{wire}02007800"
+    assert encoder.encode([(None, "x"), (value, None)]).hex() == f"d20102007800d1{wire}ffff"
+    assert row_encoder((Column("n", declared), Column("s", t.nvarchar(5))), V74).metadata[9:11].hex() != code
+
+
 def test_metadata_flags():
     """Nullability, identity and the table name of text columns stand in COLMETADATA."""
     meta = RowEncoder((Column("i", t.INT, nullable=False, identity=True), Column("t", SqlType("text"))), V74).metadata
-    assert meta == bytes.fromhex("81 0200 00000000 1800 26 04 01 6900 00000000 0900 23 ffffff7f 0904d00034 01 0000 01 7400")
+    assert meta == bytes.fromhex("81 0200 00000000 1800 38 01 6900 00000000 0900 23 ffffff7f 0904d00034 01 0000 01 7400")
 
 
 @pytest.mark.parametrize(

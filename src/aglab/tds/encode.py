@@ -1,8 +1,9 @@
 """Typed values that the server sends: TYPE_INFO bytes and one encoder for each type.
 
 A :class:`Codec` is how a column of one type goes out. Types of constant width also name a ``struct`` format, from which
-:mod:`aglab.tds.rows` builds one packing call for neighbouring columns. All columns use the nullable wire types (INTN and so on),
-so a provider that returns NULL where it promised none is still decodable; the promise itself travels in the column flags.
+:mod:`aglab.tds.rows` builds one packing call for neighbouring columns. A column that promises no NULL goes out as the type of
+fixed length (INT4), any other as the nullable one (INTN), as MS-TDS 2.2.5.4 has it: .NET's SqlClient decides by the column's
+flag whether a length byte precedes the value, whatever type code it read.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Codec:
     """How a type goes out.
 
     ``type_info``: its TYPE_INFO bytes. ``encode``: value (or None) to bytes with their length. ``prefix`` and ``format``: for
-    constant widths, the length byte and the struct code of the value. ``is_blob``: COLMETADATA names a table.
+    constant widths, the length byte (0: none, the type has a fixed length and no NULL) and the struct code of the value.
+    ``is_blob``: COLMETADATA names a table.
     """
 
     type_info: bytes
@@ -52,9 +54,14 @@ class Codec:
 
 
 @lru_cache(maxsize=1024)
-def codec(declared: SqlType, version: int) -> Codec:
-    """The codec of a type for a client of TDS ``version``; before 7.3 dates and times go out as text, as SQL Server does."""
+def codec(declared: SqlType, version: int, nullable: bool = True) -> Codec:
+    """The codec of a type for a client of TDS ``version``; before 7.3 dates and times go out as text, as SQL Server does.
+
+    Where not ``nullable``, a type that has a form of fixed length takes it; its ``encode`` refuses None.
+    """
     name = declared.name
+    if not nullable and name in FIXED:
+        return FIXED[name]
     if version < TDS73A and version >= 0x70000000 and name in ("date", "time", "datetime2", "datetimeoffset"):
         return _nvarchar(SqlType("nvarchar", length=40), convert=temporal_text)
     if name in _BUILDERS:
@@ -300,4 +307,23 @@ _BUILDERS: dict[str, Callable[[SqlType], Codec]] = {
     "image": _blob(0x22, b"", bytes),
     "xml": lambda _d: _plp_codec(b"\xf1\x00", utf16),
     "sql_variant": _variant,
+}
+
+
+def _fixed(code: int, fmt: str, convert: Encoder | None = None) -> Codec:
+    return Codec(bytes((code,)), convert or struct.Struct("<" + fmt).pack, 0, fmt)
+
+
+FIXED: dict[str, Codec] = {
+    "bit": _fixed(0x32, "B"),
+    "tinyint": _fixed(0x30, "B"),
+    "smallint": _fixed(0x34, "h"),
+    "int": _fixed(0x38, "i"),
+    "bigint": _fixed(0x7F, "q"),
+    "real": _fixed(0x3B, "f"),
+    "float": _fixed(0x3E, "d"),
+    "money": _fixed(0x3C, "", _money),
+    "smallmoney": _fixed(0x7A, "", _smallmoney),
+    "datetime": _fixed(0x3D, "", temporal.encode_datetime),
+    "smalldatetime": _fixed(0x3A, "", temporal.encode_smalldatetime),
 }

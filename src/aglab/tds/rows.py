@@ -2,7 +2,8 @@
 
 A chunk of rows is encoded by one generated list comprehension in which neighbouring columns of constant width share a
 single ``struct`` call. The generated text holds only names made here, never data. A chunk in which a constant-width value is NULL
-(``struct`` refuses None) takes the plain road: value by value, and NBCROW where that is shorter.
+(``struct`` refuses None) takes the plain road: value by value, and NBCROW where that is shorter. A NULL in a column
+that promised none has no form but NBCROW's bit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from aglab.core.sqltypes import Column
 from aglab.tds.constants import TDS73B, TDS80, TOKEN_COLMETADATA, TOKEN_NBCROW, TOKEN_ROW
-from aglab.tds.encode import Codec, EncodingError, codec
+from aglab.tds.encode import FIXED, Codec, EncodingError, codec
 
 Row = Sequence[Any]
 
@@ -38,7 +39,8 @@ class RowEncoder:
 
     def __init__(self, columns: tuple[Column, ...], version: int) -> None:
         self.columns = columns
-        self._codecs = [codec(column.type, version) for column in columns]
+        self._codecs = [codec(column.type, version, column.nullable) for column in columns]
+        self._fixed = [i for i, (c, wire) in enumerate(zip(columns, self._codecs, strict=True)) if wire is FIXED.get(c.type.name)]
         self._encoders = [c.encode for c in self._codecs]
         self._bitmap_bytes = (len(columns) + 7) // 8
         self._compress = version >= TDS73B or version == TDS80
@@ -68,7 +70,7 @@ class RowEncoder:
             raise EncodingError(f"a row of {len(row)} values for {len(self.columns)} columns")
         nulls = sum(value is None for value in row) if self._compress else 0
         try:
-            if nulls > self._bitmap_bytes:
+            if nulls > self._bitmap_bytes or (nulls and any(row[i] is None for i in self._fixed)):
                 bitmap = bytearray(self._bitmap_bytes)
                 parts = []
                 for index, (value, encode) in enumerate(zip(row, self._encoders, strict=True)):
@@ -116,8 +118,8 @@ def _compile(codecs: list[Codec]) -> Callable[[list[Row]], bytes]:
 
     for index, wire in enumerate(codecs):
         if wire.format:
-            fmt += "B" + wire.format
-            arguments += [str(wire.prefix), names[index]]
+            fmt += ("B" if wire.prefix else "") + wire.format
+            arguments += [str(wire.prefix), names[index]] if wire.prefix else [names[index]]
         else:
             if arguments:
                 close_run()

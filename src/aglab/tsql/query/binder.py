@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast
@@ -38,10 +39,13 @@ class Binder:
         """Bind a source and everything below it, left to right."""
         if isinstance(node, ast.JoinSource):
             assert node.left is not None and node.right is not None
+            first = len(self.scope.sources)
             self.bind(node.left)
+            before = len(self.scope.sources)
             saved, self.lateral = self.lateral, "APPLY" in node.kind
             self.bind(node.right)
             self.lateral = saved
+            self._may_be_missing(node.kind, self.scope.sources[first:before], self.scope.sources[before:])
             if node.on is not None:
                 self.on[id(node)] = conjuncts(self.compiler, node.on)
             return
@@ -68,6 +72,13 @@ class Binder:
                 )
         self.sources[id(node)] = (source, bound)
         self.scope.sources.append(bound)
+
+    @staticmethod
+    def _may_be_missing(kind: str, left: list[Bound], right: list[Bound]) -> None:
+        """The side of an outer join that may have no row: its columns promise nothing."""
+        missing = {"LEFT": right, "OUTER APPLY": right, "RIGHT": left, "FULL": [*left, *right]}.get(kind, [])
+        for bound in missing:
+            bound.columns = [replace(column, nullable=True) for column in bound.columns]
 
     # --- derived rows -------------------------------------------------------------------------------------------------------
 

@@ -113,6 +113,8 @@ class _SelectCompiler:
             if has_aggregate(item) or isinstance(item, ast.Subquery):
                 raise error(144, line=item.line)
             expr = self.compiler.value(item)
+            if self.node.grouping_sets is not None:
+                expr = dataclasses.replace(expr, nullable=True)  # totals show NULL
             self.group_keys.append(expr)
             keys.setdefault(self.compiler.fingerprint(item), (position, expr))
         self.scope.grouping = Grouping(self.context.slot(), keys, active=True, width=len(self.group_keys))
@@ -153,7 +155,7 @@ class _SelectCompiler:
             found = True
             for ordinal, column in enumerate(bound.columns):
                 reference = self._column(bound, ordinal, star.line)
-                columns.append(OutColumn(column.name, column.type, column.nullable, column.sensitive, column.identity))
+                columns.append(OutColumn(column.name, column.type, reference.nullable, column.sensitive, column.identity))
                 outputs.append(reference)
         if not found:
             raise error(107, ".".join(star.qualifier), line=star.line)
@@ -168,7 +170,7 @@ class _SelectCompiler:
                 raise error(8120, f"{bound.alias}.{column.name}", line=line)
             position, group_slot = key[0], grouping.slot
             return Expr(
-                lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), column.nullable, column.name
+                lambda frame: frame[group_slot][position], column.type, frozenset({group_slot}), key[1].nullable, column.name
             )
         return Expr(
             columnwise.column(slot, ordinal),
