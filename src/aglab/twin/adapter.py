@@ -17,6 +17,7 @@ from aglab.twin import settings
 from aglab.twin.adapter_results import message, recording_columns, recording_rows, table
 from aglab.twin.clock import EPOCH, checked_seconds
 from aglab.twin.faults import Faults
+from aglab.twin.governor_limits import load_logs_in
 from aglab.twin.plant import checked_every, checked_users
 from aglab.twin.statedir import checked_snapshot_name
 
@@ -113,6 +114,7 @@ class Adapter:
         plant = self.cluster.plant
         self.cluster.load_errors = []
         plant.start_load(checked_users(users, plant.default_users))
+        load_logs_in(self.cluster, session.login)
         self.cluster.dirty = True
         yield message(f"The load runs with {plant.users:g} users (SIMULATED, profile {plant.profile}).")
 
@@ -137,6 +139,7 @@ class Adapter:
             self.cluster.load_errors = []
         if users is not None or not ran_before:
             plant.start_load(checked_users(users, plant.default_users))
+            load_logs_in(self.cluster, session.login)
         try:
             yield self._until(span)
             plant.sync()

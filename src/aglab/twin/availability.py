@@ -20,6 +20,7 @@ from aglab.ag.base import identifier
 from aglab.ag.ledger import VLF_BYTES
 from aglab.ag.ledger import lsn_decimal as lsn
 from aglab.tsql import CommitRecord, Session, TsqlError, Wait
+from aglab.twin.governor_limits import load_logs_in
 from aglab.twin.persistent_memory import tell
 from aglab.twin.shipping import Shipping
 
@@ -241,6 +242,7 @@ class Availability:
                 plant.set_replicas([one for one in self.cluster.nodes if one in (*plant.flow.names, primary)])
             plant.set_primary(primary)
             tell(self.cluster)
+            load_logs_in(self.cluster)
             self.engine_renewed()
         silent = False
         for name in plant.flow.names:

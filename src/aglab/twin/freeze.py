@@ -129,6 +129,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "trace_flags": sorted(instance.trace_flags),
         "hybrid_buffer_pool": list(node.hybrid_buffer_pool),
         "soft_numa": list(node.soft_numa),
+        "affinity": node.affinity,
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "restoring": node.restoring,
@@ -179,6 +180,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.hybrid_buffer_pool = (bool(configured), bool(enabled))
     configured, enabled = content.get("soft_numa", (False, False))
     node.soft_numa = (bool(configured), bool(enabled))
+    node.affinity = content.get("affinity")
     node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
     node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
     node.log_tail = {}
@@ -203,6 +205,8 @@ def _plant_of(plant: Plant) -> dict[str, Any]:
         "users": plant.users,
         "held": plant.held,
         "barred": plant.barred,
+        "users_max": plant.users_max,
+        "load_login": plant.load_login,
         "primary": plant.primary,
         "names": list(plant.names),
         "start_us": plant.start_us,
@@ -222,12 +226,14 @@ def _put_plant(plant: Plant, content: dict[str, Any]) -> None:
     plant.names = tuple(content["names"])
     plant.held = bool(content.get("held", False))
     plant.barred = bool(content.get("barred", False))
+    plant.users_max = int(content.get("users_max", 0))
+    plant.load_login = str(content.get("load_login", "sa"))
     plant._build()
     plant.recording = Recording()  # what it holds belongs to another course of events
     plant.users = float(content["users"])
     if not _put_flow(plant, content):
         # the engine's state has another shape in this version: the machines start afresh, settings and load are kept
-        plant.flow.change(users=0.0 if plant.held or plant.barred else plant.users)
+        plant.flow.change(users=plant._let_in())
         return
     plant.start_us = int(content["start_us"])
     plant._baseline = {name: dict(values) for name, values in content["baseline"].items()}

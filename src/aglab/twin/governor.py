@@ -2,9 +2,8 @@
 
 Two copies, as SQL Server has them: what is *stored* (sys.resource_governor_*) and what is *in use* (sys.dm_resource_governor_*);
 ALTER RESOURCE GOVERNOR RECONFIGURE makes the second out of the first. Sessions are classified when they log in and when a pool
-resets their connection. Limits of pools and groups are kept and shown; the machines do not know them, so none of them slows a
-session or the load. Sources: "Resource Governor", CREATE RESOURCE POOL, CREATE WORKLOAD GROUP, ALTER RESOURCE GOVERNOR (SQL
-Server documentation).
+resets their connection. What limits do: :mod:`aglab.twin.governor_limits`. Sources:
+"Resource Governor", CREATE RESOURCE POOL, CREATE WORKLOAD GROUP, ALTER RESOURCE GOVERNOR (SQL Server documentation).
 """
 
 from __future__ import annotations
@@ -98,6 +97,12 @@ class Governor:
     requests: dict[int, int] = field(default_factory=dict)  # group id -> completed requests
     reset_s: float = 0.0  # when the statistics began
     cpu_ms_at_reset: float = 0.0
+    load_group: int = DEFAULT  # the load's users are in it
+    cpu_ms: dict[int, float] = field(default_factory=dict)  # by group, before the load came to its present one
+    queued: dict[int, int] = field(default_factory=dict)  # requests that had to wait for GROUP_MAX_REQUESTS, by group
+    running: dict[int, set[int]] = field(default_factory=dict)  # sessions whose request runs, by group
+    waiting: dict[int, set[int]] = field(default_factory=dict)  # sessions whose request waits, by group
+    contending: dict[int, int] = field(default_factory=dict)  # session -> group, of what takes processors now
 
     def next_id(self) -> int:
         """An id that no pool or group has, stored or in use (one serves both kinds)."""
@@ -130,6 +135,18 @@ class Governor:
     def reset_statistics(self, now_s: float, cpu_ms: float) -> None:
         """ALTER RESOURCE GOVERNOR RESET STATISTICS, or a start."""
         self.requests, self.reset_s, self.cpu_ms_at_reset = {}, now_s, cpu_ms
+        self.cpu_ms, self.queued = {}, {}
+
+    def load_moves(self, group_id: int, cpu_ms: float) -> None:
+        """The load's users are in another group from now on; ``cpu_ms`` is what they have used up to now."""
+        if group_id != self.load_group:
+            self.cpu_ms[self.load_group] = self.cpu_of(self.load_group, cpu_ms)
+            self.load_group, self.cpu_ms_at_reset = group_id, cpu_ms
+
+    def cpu_of(self, group_id: int, cpu_ms: float) -> float:
+        """Processor time of a group since the statistics were reset (ms)."""
+        now = max(0.0, cpu_ms - self.cpu_ms_at_reset) if group_id == self.load_group else 0.0
+        return self.cpu_ms.get(group_id, 0.0) + now
 
     def count(self, session: Session) -> None:
         """A session's request has ended."""
@@ -142,7 +159,10 @@ class Governor:
     def to_dict(self) -> dict[str, Any]:
         """For the state file."""
         content = asdict(self)
-        content["requests"] = [[group, count] for group, count in self.requests.items()]
+        for name in ("requests", "cpu_ms", "queued"):
+            content[name] = [[group, count] for group, count in content[name].items()]
+        for name in ("running", "waiting", "contending"):  # of sessions, which do not outlive the process
+            del content[name]
         return content
 
     @classmethod
@@ -150,10 +170,13 @@ class Governor:
         """The inverse; a state kept before there was a governor gives the defaults."""
         if not content:
             return cls()
-        made = cls(**{**content, "stored": Configuration(), "active": Configuration(), "requests": {}})
+        plain = {name: content[name] for name in ("enabled", "reset_s", "cpu_ms_at_reset", "load_group") if name in content}
+        made = cls(**plain)
         made.stored = Configuration.from_dict(content["stored"])
         made.active = Configuration.from_dict(content["active"])
         made.requests = {int(group): int(count) for group, count in content["requests"]}
+        made.cpu_ms = {int(group): float(spent) for group, spent in content.get("cpu_ms", ())}
+        made.queued = {int(group): int(count) for group, count in content.get("queued", ())}
         return made
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import Command, Session
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error, not_implemented
 from aglab.tsql.store.database import Database, Module
+from aglab.twin import governor_limits
 from aglab.twin.clauses import Clauses
 from aglab.twin.governor import DEFAULT, GROUP_DEFAULTS, INTERNAL, POOL_DEFAULTS, POOLS_MAX, Group, Pool
 from aglab.twin.security_messages import refusal
@@ -263,6 +264,7 @@ def alter_governor(node: Node, command: Command, session: Session) -> Iterator[A
         reader.end()
         governor.stored.classifier_id = said["CLASSIFIER_FUNCTION"]
     node.instance.protected_modules = governor.classifier_ids()
+    governor_limits.apply(node)
     return _kept(node)
 
 
@@ -271,7 +273,8 @@ def _check_sessions(node: Node) -> None:
     governor = node.governor
     stored = {one.id: one.pool_id for one in governor.stored.groups.values()}
     changed = {one.id for one in governor.active.groups.values() if stored.get(one.id) != one.pool_id}
-    if any(client.session.group_id in changed for client in node.clients.values()):
+    load = node.cluster.plant.users > 0 and node.name == node.cluster.primary and governor.load_group in changed
+    if load or any(client.session.group_id in changed for client in node.clients.values()):
         raise error(10904)
 
 

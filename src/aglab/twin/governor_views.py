@@ -1,9 +1,8 @@
 """Rows of Resource Governor's catalogue views and DMVs.
 
 Columns follow "Resource Governor catalog views" and "Resource Governor related dynamic management views" (SQL Server
-documentation). The processor time of the load stands in the default group, which its users are in. Memory grants, queues of
-the groups and governed I/O are not modelled: their counts are 0, or NULL where the documentation says so of a pool that is not
-governed for I/O.
+documentation). Processor time and reads of the load stand in the group and pool that its users are in. Memory grants are not
+modelled: their counts are 0.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.twin.clock import EPOCH
-from aglab.twin.governor import DEFAULT, Configuration, Group
+from aglab.twin.governor import Configuration, Group
+from aglab.twin.governor_limits import pool_of
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -92,9 +92,7 @@ def dm_configuration(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
 
 
 def _cpu_ms(node: Node, group_id: int) -> int:
-    if group_id != DEFAULT:
-        return 0
-    return max(0, int(node.totals().get("cpu_ms", 0.0) - node.governor.cpu_ms_at_reset))
+    return int(node.governor.cpu_of(group_id, node.totals().get("cpu_ms", 0.0)))
 
 
 _NO_GRANTS = (
@@ -109,6 +107,8 @@ def dm_resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_resource_governor_resource_pools: as in use"""
     governor = node.governor
     started = EPOCH + dt.timedelta(seconds=governor.reset_s)
+    served = pool_of(node, governor.load_group).id
+    reads = int(node.totals().get("page_reads", 0.0))
     for row in _pools(governor.active):
         most_kb = node.memory_mb() * 1024 * row["max_memory_percent"] // 100
         governed = bool(row["min_iops_per_volume"] or row["max_iops_per_volume"])
@@ -120,13 +120,15 @@ def dm_resource_pools(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
             "total_cpu_usage_ms": sum(_cpu_ms(node, one) for one in groups),
             "max_memory_kb": most_kb,
             "target_memory_kb": most_kb,
+            "read_io_completed_total": reads if row["pool_id"] == served else 0,
+            "read_bytes_total": reads * 8192 if row["pool_id"] == served else 0,
             "min_iops_per_volume": row["min_iops_per_volume"] if governed else None,
             "max_iops_per_volume": row["max_iops_per_volume"] if governed else None,
         }
 
 
 _NO_COUNTS = (
-    "total_queued_request_count queued_request_count total_cpu_limit_violation_count max_request_cpu_time_ms "
+    "total_cpu_limit_violation_count max_request_cpu_time_ms "
     "total_lock_wait_count total_lock_wait_time_ms total_query_optimization_count total_suboptimal_plan_generation_count "
     "total_reduced_memgrant_count max_request_grant_memory_kb active_parallel_thread_count total_cpu_usage_preemptive_ms"
 ).split()
@@ -137,9 +139,13 @@ def dm_workload_groups(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     governor = node.governor
     for group in sorted(governor.active.groups.values(), key=lambda one: one.id):
         busy = [one.session for one in node.clients.values() if one.task is not None and one.session.group_id == group.id]
+        waiting = governor.waiting.get(group.id, set())
+        busy = [one for one in busy if one.spid not in waiting]
         yield {
             **dict.fromkeys(_NO_COUNTS, 0),
             **_group(group),
+            "queued_request_count": len(waiting),
+            "total_queued_request_count": governor.queued.get(group.id, 0),
             "statistics_start_time": EPOCH + dt.timedelta(seconds=governor.reset_s),
             "total_request_count": governor.requests.get(group.id, 0),
             "active_request_count": len(busy),

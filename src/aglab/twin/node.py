@@ -88,6 +88,7 @@ class Node(HostAnswers):
         self.restoring: dict[str, dict[str, Any]] = {}  # databases WITH NORECOVERY: how far they are restored
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.soft_numa = (False, False)  # the same
+        self.affinity: list[int] | None = None  # schedulers that PROCESS AFFINITY leaves online; None for AUTO
         self.logins = self.logouts = 0
         self.deadlocks_before_restart = 0
         self.deadlock_reports: list[tuple[dt.datetime, str]] = []  # newest last: when, and the graph as XML

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.log_buffer import LOG, SINGLE_USER, buffer_of
 from aglab.tsql.messages import error, not_implemented
+from aglab.twin.governor_limits import process_affinity
+from aglab.twin.security_statements import clauses_of
 
 if TYPE_CHECKING:
     from aglab.tsql.store.database import Database
@@ -118,11 +120,16 @@ def access_changed(node: Node, database: Database) -> None:
 
 
 def server_configuration(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER SERVER CONFIGURATION SET MEMORY_OPTIMIZED HYBRID_BUFFER_POOL = ON | OFF, or SOFTNUMA: from the next start."""
+    """ALTER SERVER CONFIGURATION SET: HYBRID_BUFFER_POOL and SOFTNUMA from the next start, PROCESS AFFINITY at once."""
     words = [str(token.value).upper() for token in command.options.get("TOKENS", ())]
     if words[:2] == ["SET", "SOFTNUMA"] and words[2:] in (["ON"], ["OFF"]):
         node.soft_numa = (words[2] == "ON", node.soft_numa[1])
         node.cluster.dirty = True
+        return
+    if words[:3] == ["SET", "PROCESS", "AFFINITY"]:
+        reader = clauses_of(command)
+        reader.place = 3
+        process_affinity(node, reader)
         return
     if words[:4] != _HYBRID or len(words) != 5 or words[4] not in ("ON", "OFF"):
         raise not_implemented("ALTER SERVER CONFIGURATION " + " ".join(words[:3]))

@@ -85,6 +85,8 @@ class Plant:
         self.recording = Recording()
         self.held = False  # nobody is served: the load's users wait
         self.barred = False  # the load's database is in single-user mode: its users are shut out
+        self.load_login = "sa"  # whom the load's users log in as
+        self.users_max = 0  # of the load's users work at a time; 0 for no limit
         self.primary: str | None = None  # where the load runs, when it is not the scenario's first node
         self.due_s: Callable[[], float | None] = lambda: None  # when the availability group wants to be called
         self.fire: Callable[[float], None] = lambda due_s: None
@@ -211,6 +213,21 @@ class Plant:
         self.scenario = scenario
         self.inputs |= inputs
 
+    def govern(self, cores: float, cap: float, read_iops: float, users: int) -> None:
+        """What the load may use: cores and read operations per second of the data volume (0: all), a share of the cores, users.
+
+        Inputs that were never bounded are not touched: a machine without limits runs as it did.
+        """
+        own = Scenario.default(profile=self.profile, replicas=1).profile.data
+        each = min(own.read_iops, read_iops / own.devices) if read_iops else own.read_iops
+        free = {"affinity_cores": 0.0, "cpu_cap": 1.0, "data_read_iops": own.read_iops}
+        wanted = {"affinity_cores": cores, "cpu_cap": cap, "data_read_iops": max(1.0, each)}
+        self.tune(**{key: value for key, value in wanted.items() if key in self.inputs or value != free[key]})
+        if users != self.users_max:
+            self.users_max = users
+            if self.users > 0:
+                self.change(users=self._let_in())
+
     # -- readings ------------------------------------------------------------------------------------------------
     def totals(self, node: str) -> dict[str, float]:
         """Cumulative totals since the node's last start."""
@@ -251,7 +268,7 @@ class Plant:
         self.change(users=self._let_in())
 
     def _let_in(self) -> float:
-        return 0.0 if self.held or self.barred else self.users
+        return 0.0 if self.held or self.barred else min(self.users, self.users_max or self.users)
 
     def stop_load(self) -> None:
         """Send every user home."""
@@ -288,7 +305,7 @@ class Plant:
         self._build()
         self._baseline = {name: {key: -value for key, value in kept.items()} for name, kept in before.items() if name in wanted}
         if self.users > 0 and not self.held:
-            self.flow.change(users=self.users)
+            self.flow.change(users=min(self.users, self.users_max or self.users))
         return True
 
     def set_primary(self, node: str) -> None:

@@ -1,7 +1,8 @@
 """Resumable index rebuilds: ALTER INDEX ... REBUILD WITH (ONLINE = ON, RESUMABLE = ON), PAUSE, RESUME, ABORT.
 
-A rebuild reads and writes the pages of its index at the sequential rates of the data volume, in virtual time; it takes nothing
-from the load, and MAXDOP is kept without effect. A rebuild that is not resumable takes no time. Sources: ALTER INDEX,
+A rebuild reads and writes the pages of its index at the sequential rates of the data volume, in virtual time, and no faster
+than its processors work (MAXDOP, within MAX_DOP of the session's workload group); it takes nothing from the load but what
+MAX_CPU_PERCENT says. A rebuild that is not resumable takes no time. Sources: ALTER INDEX,
 sys.index_resumable_operations, "Database Engine events and errors (10000 to 10999)" (SQL Server documentation); 1219 as printed
 on the page of resumable table constraints; number and wording of 3643 are not confirmed. Left out: other nodes do not see an
 operation, and one whose index was dropped is shown no more.
@@ -14,6 +15,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from aglab.engine.jobs import rebuild_s
 from aglab.tsql import Command, Session, TsqlError, Wait
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info, text_of
 from aglab.tsql.store.files import parts_of
@@ -21,6 +23,7 @@ from aglab.tsql.store.pages import leaf_pages
 from aglab.tsql.store.table import Table
 from aglab.twin.clock import EPOCH
 from aglab.twin.encryption import scan_s
+from aglab.twin.governor_limits import effective_dop
 
 if TYPE_CHECKING:
     from aglab.tsql.store.database import Database
@@ -81,6 +84,10 @@ def alter_index(node: Node, command: Command, session: Session) -> Iterator[Any]
     elif action == "RESUME":
         if found is None or found.state != PAUSED:
             raise error(10638, "RESUME", index, table.name)
+        if "MAXDOP" in options and found.total_s > 0:
+            found.max_dop = _degree(node, session, options)
+            rest = 1 - found.done_s / found.total_s
+            found.total_s = found.done_s + rest * _duration_s(node, found.pages, found.max_dop)
         yield from _run(node, session, found, database, table, options)
     else:
         yield from _rebuild(node, session, key, database, table, options)
@@ -101,7 +108,7 @@ def _rebuild(
             node.page_writes.rebuilt(node, database, table, str(options["INDEX"]), options.get("PARTITION"))
         return
     if found is None:
-        found = node.rebuilds[key] = _new(node, database, table, options)
+        found = node.rebuilds[key] = _new(node, database, table, options, _degree(node, session, options))
     yield from _run(node, session, found, database, table, options)
 
 
@@ -122,23 +129,32 @@ def _checked(session: Session, options: dict[str, Any]) -> bool:
     return True
 
 
-def _new(node: Node, database: Database, table: Table, options: dict[str, Any]) -> Rebuild:
+def _duration_s(node: Node, pages: int, degree: int) -> float:
+    """Reading and writing the pages, or their sort on ``degree`` processors (0: all), whichever takes longer."""
+    return max(scan_s(node, pages * PAGE_BYTES), rebuild_s(node.profile, pages, degree) if pages else 0.0)
+
+
+def _degree(node: Node, session: Session, options: dict[str, Any]) -> int:
+    asked = options.get("MAXDOP", 0)
+    return effective_dop(node, session, asked if isinstance(asked, int) else 0)
+
+
+def _new(node: Node, database: Database, table: Table, options: dict[str, Any], degree: int) -> Rebuild:
     name, partition = str(options["INDEX"]), options.get("PARTITION")
     pages = sum(
         leaf_pages(table, index, rows)
         for index, number, _, rows in parts_of(database, table)
         if index is not None and index.name.lower() == name.lower() and partition in (None, number)
     )
-    degree = options.get("MAXDOP", 0)
     return Rebuild(
         database.name,
         table.full_name,
         name,
         str(options.get("TEXT", "")),
-        degree if isinstance(degree, int) else 0,
+        degree,
         partition,
         pages,
-        scan_s(node, pages * PAGE_BYTES),
+        _duration_s(node, pages, degree),
         node.now_s(),
     )
 

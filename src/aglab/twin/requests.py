@@ -12,6 +12,7 @@ from aglab.tsql.messages import text_of
 from aglab.tsql.permissions import is_sysadmin, server_allows, user_of
 from aglab.twin.clients import Client
 from aglab.twin.governor import Governor, classify
+from aglab.twin.governor_limits import admit, left
 from aglab.twin.logins import fits
 from aglab.twin.persistent_memory import RECOVERY_PENDING
 from aglab.twin.security import LoginGate, same_secret
@@ -161,6 +162,8 @@ class Requests:
         self.cluster.groups.catch_up()
         if getattr(request, "reset", False):
             self._reset(client, bool(request.reset_keep_transaction))
+        if self.governor.enabled:
+            yield from admit(self, client.session)  # type: ignore[arg-type]
         traced_now = bool(self.traces.watched & BATCH)
         if isinstance(request, SqlBatch):
             effects = interpreter.run_batch(request.text)
@@ -201,6 +204,8 @@ class Requests:
             self.cluster.quick.note(client, request, task.turns, spent_s, self.cluster.plant.looks != looks)
         client.request_ended()
         self.governor.count(client.session)
+        if self.governor.running:
+            left(self, client.session)  # type: ignore[arg-type]
         if client.gone:
             self._forget(client)
         elif client.hang_up_after:

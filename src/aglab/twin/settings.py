@@ -17,6 +17,7 @@ from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.twin import (
     encryption,
     endpoint_statements,
+    governor_limits,
     governor_statements,
     group_statements,
     logins,
@@ -116,6 +117,7 @@ def apply_all(node: Node) -> None:
     recover(node)
     for name in _CONFIGURATIONS:
         _configure(node, name)
+    governor_limits.apply(node)
 
 
 def _configure(node: Node, name: str) -> None:
@@ -174,7 +176,10 @@ def administer(node: Node, command: Command, session: Session) -> Any:
     """Carry out an administrative statement; None where the twin does not know it (yet)."""
     permissions.check(node, command, session)
     handler = _COMMANDS.get(command.name.upper())
-    return None if handler is None else handler(node, command, session)
+    if handler is None:
+        return None
+    effects = handler(node, command, session)
+    return governor_limits.contend(node, session, effects) if command.name.upper() in governor_limits.CONTENDERS else effects
 
 
 def _checkpoint(node: Node, command: Command, session: Session) -> Iterator[Any]:

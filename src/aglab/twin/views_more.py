@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.twin import availability as av
 from aglab.twin import encryption, governor_views, views_endpoints
+from aglab.twin.governor_limits import schedulers as schedulers_online
 from aglab.twin.traces import views as trace_views
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Row = dict[str, Any]
 
 def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_os_schedulers: one for each logical processor; what runs now is the sessions' work"""
-    cpu = node.profile.cpu
+    cpu, online = node.profile.cpu, set(schedulers_online(node))
     busy = sum(1 for one in node.clients.values() if one.task is not None and one.task.state == "ready")
     for number in range(cpu.threads):
         tasks = busy // cpu.threads + (number < busy % cpu.threads)
@@ -29,8 +30,8 @@ def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
             "parent_node_id": number * cpu.sockets // cpu.threads,
             "scheduler_id": number,
             "cpu_id": number,
-            "status": "VISIBLE ONLINE",
-            "is_online": True,
+            "status": "VISIBLE ONLINE" if number in online else "VISIBLE OFFLINE",
+            "is_online": number in online,
             "is_idle": tasks == 0,
             "preemptive_switches_count": 0,
             "context_switches_count": 0,

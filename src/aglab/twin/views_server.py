@@ -14,6 +14,7 @@ from aglab.tsql.host import NOTHING_WANTED, Wanted
 from aglab.twin import persistent_memory, redo_threads, views_more
 from aglab.twin.clock import EPOCH
 from aglab.twin.endpoints import started
+from aglab.twin.governor_limits import schedulers
 from aglab.twin.views_counters import performance_counters
 from aglab.twin.views_files import file_stats
 
@@ -119,13 +120,13 @@ def sys_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         "os_error_mode": 5,
         "os_priority_class": 32,
         "max_workers_count": max(512, 512 + (cpu.threads - 4) * 16),
-        "scheduler_count": cpu.threads,
+        "scheduler_count": len(schedulers(node)),
         "scheduler_total_count": cpu.threads + 12,
         "deadlock_monitor_serial_number": 0,
         "sqlserver_start_time_ms_ticks": int(node.started_s * 1000),
         "sqlserver_start_time": EPOCH + dt.timedelta(seconds=node.started_s),
-        "affinity_type": 2,
-        "affinity_type_desc": "AUTO",
+        "affinity_type": 2 if node.affinity is None else 1,
+        "affinity_type_desc": "AUTO" if node.affinity is None else "MANUAL",
         "time_source": 0,
         "time_source_desc": "QUERY_PERFORMANCE_COUNTER",
         "virtual_machine_type": 0,
