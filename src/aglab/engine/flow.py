@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EPSILON = 1e-9  # seconds: two times closer than this are one
 _ALWAYS = 1e300  # bytes: backed up to beyond any log
 _KEPT = (at.H_LOG_TAIL, at.H_LAZY)  # columns of ``hw`` that a change sets, node by node
-_CHUNK = 20_000  # ticks per call of the kernel, so that progress can be shown
+_CHUNK = 1 << 16  # most ticks per call of the kernel: more would only hold more draws at a time
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,8 @@ TOTALS = (
     O_DATA_UTIL,
     O_LOG_LAT,
     O_LOG_FLUSHES,
+    O_MET,  # a commit meets the log writer busy for this long, and not at all in this share of cases
+    O_IDLE_SHARE,
     O_COMMIT_LOCAL,
     O_COMMIT,
     O_REMOTE,  # send + round trip + remote harden + overhead of the slowest synchronous replica
@@ -287,7 +289,7 @@ TOTALS = (
     O_LATCH,  # wait for allocation pages of tempdb
     O_SPILL,  # for reads of spilled sorts
     OUT_SIZE,
-) = range(18)
+) = range(20)
 
 # --- jb: a job that shares one node's machine; slot 0 reads (or writes) the data volume, slot 1 reads the log volume
 SLOTS = 2
@@ -354,10 +356,20 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_PACE_KEPT,  # share of a node's average log rate that a tick keeps
     E_READS,  # physical reads of one transaction
     E_DATA_READS,  # with what tempdb takes of the data volume
+    E_LOG_TX,  # log of one transaction that writes
+    E_OTHERS,  # share of a commit's company: 0 for one user alone, near 1 for many
+    E_GROUP_MOST,  # log of one commit of every user
+    E_BLOCK_MOST,  # a log block, or one transaction's log where that is more
+    E_LOG_IDLE,  # least time to harden a record
+    E_LOG_TURN,
+    E_WAY,  # log rate to each secondary that network, pipeline and jobs leave
     ENV_SIZE,
-) = range(29)
+) = range(36)
 
 
-def workspace(nodes: int) -> tuple[Array, Array, Array]:
-    """Room for what a tick computes anew: whom commits wait for (``sync``), ``env`` and ``out``."""
-    return np.zeros(nodes), np.zeros(ENV_SIZE), np.zeros(OUT_SIZE)
+def workspace(nodes: int) -> tuple[Array, Array, Array, Array]:
+    """Room for what a tick computes anew: whom commits wait for (``sync``), ``alike``, ``env`` and ``out``.
+
+    ``alike[node]`` is the secondary that stands for a node (:mod:`aglab.engine.alike`); here nobody stands for anybody.
+    """
+    return np.zeros(nodes), np.full(nodes, -1.0), np.zeros(ENV_SIZE), np.zeros(OUT_SIZE)

@@ -62,13 +62,12 @@ def blocks_follow(here: Array) -> float:
 
 
 @kernel
-def flush_size(bytes_s: float, hw: Array, ct: Array) -> float:
-    """Bytes of one log block when ``bytes_s`` of log are made: what gathers during one cycle, at most 60 KB."""
-    util = bytes_s / hw[at.H_LOG_BW]
-    block = ct[at.C_LOG_BLOCK]
+def flush_size(bytes_s: float, idle_cycle_s: float, bandwidth: float, block: float) -> float:
+    """Bytes of one log block when ``bytes_s`` of log are made: what gathers during one cycle, at most ``block``."""
+    util = bytes_s / bandwidth
     if util >= 1.0:
         return block
-    size = bytes_s * (harden_idle(hw) + log_turn(hw, ct)) / (1.0 - util)
+    size = bytes_s * idle_cycle_s / (1.0 - util)
     return min(size, block)
 
 
@@ -114,34 +113,46 @@ def packed(node: int, st: Array, ct: Array) -> float:
 
 
 @kernel
-def commit(
-    tx_s: float, log_tx: float, here: Array, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array
-) -> float:
-    """Commit time at ``tx_s`` transactions/s that write log (fills ``out``).
+def plan_commits(primary: int, hw: Array, wl: Array, ct: Array, env: Array) -> None:
+    """Fix what commits have in common at any throughput, so that the solver does not work it out at each of its looks."""
+    here = hw[primary]
+    users = max(1.0, env[at.E_USERS])
+    env[at.E_OTHERS] = 1.0 - 1.0 / users
+    env[at.E_LOG_TX] = 0.0
+    if wl[at.W_WRITE_SHARE] > 0.0:
+        env[at.E_LOG_TX] = wl[at.W_LOG] / wl[at.W_WRITE_SHARE]
+    env[at.E_GROUP_MOST] = users * env[at.E_LOG_TX]
+    env[at.E_BLOCK_MOST] = max(env[at.E_LOG_TX], ct[at.C_LOG_BLOCK])
+    env[at.E_LOG_IDLE] = harden_idle(here)
+    env[at.E_LOG_TURN] = log_turn(here, ct)
+    env[at.E_WAY] = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
+
+
+@kernel
+def commit(tx_s: float, here: Array, primary: int, hw: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+    """Commit time at ``tx_s`` transactions/s that write log (fills ``out`` but for the flushes, see :func:`flush_rate`).
 
     Parameters
     ----------
     tx_s : float
-        Transactions per second that write.
-    log_tx : float
-        Log of one of them (B).
+        Transactions per second that write; what one of them logs is in ``env``.
     here : float64[HW_SIZE]
         ``hw[primary]``.
     sync : float64[n]
-        1.0 for each node that commits wait for.
+        1.0 for each node that commits wait for, and is not like one before it.
     """
+    log_tx = env[at.E_LOG_TX]
+    others = env[at.E_OTHERS]
+    turn = env[at.E_LOG_TURN]
     bytes_s = tx_s * log_tx
-    size = max(log_tx, flush_size(bytes_s, here, ct))
-    size = min(size, max(log_tx, ct[at.C_LOG_BLOCK]))
-    size = min(size, max(1.0, env[at.E_USERS]) * log_tx)  # no more commits than users
-    others = 1.0 - 1.0 / max(1.0, env[at.E_USERS])
-    bandwidth = env[at.E_LOG_BW]  # what a log backup, which reads the same volume, leaves
-    volume = env[at.E_LOG_LAT]
-    idle = volume
+    size = max(log_tx, flush_size(bytes_s, env[at.E_LOG_IDLE] + turn, here[at.H_LOG_BW], ct[at.C_LOG_BLOCK]))
+    size = min(size, env[at.E_BLOCK_MOST])
+    size = min(size, env[at.E_GROUP_MOST])  # no more commits than users
+    idle = env[at.E_LOG_LAT]
     if here[at.H_LOG_TAIL] > 0.0:
-        idle = min(volume, here[at.H_LOG_TAIL])  # a copy to memory does not queue behind it
-    latency = log_write_latency(bytes_s, size, others, idle, bandwidth)
-    cycle = latency + log_turn(here, ct)
+        idle = min(idle, here[at.H_LOG_TAIL])  # a copy to memory does not queue behind it
+    latency = log_write_latency(bytes_s, size, others, idle, env[at.E_LOG_BW])  # of what a log backup leaves of the volume
+    cycle = latency + turn
     met = others * cycle
     idle_share = math.exp(-tx_s * met)
     gap = cycle
@@ -149,20 +160,13 @@ def commit(
         gap = min(cycle, size / bytes_s)
     start = (1.0 - idle_share) * gap * 0.5
     out[at.O_LOG_LAT] = latency
-    if tx_s > 0.0:
-        flushes = tx_s / (tx_s * met + idle_share)
-        out[at.O_LOG_FLUSHES] = max(flushes, bytes_s / max(log_tx, ct[at.C_LOG_BLOCK]))
-    else:
-        out[at.O_LOG_FLUSHES] = 0.0
-    if blocks_follow(here) > 0.5:
-        block = max(log_tx, ct[at.C_LOG_BLOCK])
-        out[at.O_LOG_LAT] = log_write_latency(bytes_s, block, others, volume, bandwidth)
-        out[at.O_LOG_FLUSHES] = bytes_s / block
-    out[at.O_COMMIT_LOCAL] = start + latency
+    out[at.O_MET] = met
+    out[at.O_IDLE_SHARE] = idle_share
     remote = 0.0
+    total = start + latency
+    out[at.O_COMMIT_LOCAL] = total
     if env[at.E_NSYNC] > 0.5:
-        rate_max = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
-        rate_max = through_gate(rate_max, size, primary, hw, ct)
+        rate_max = through_gate(env[at.E_WAY], size, primary, hw, ct)
         util = bytes_s / rate_max
         send = _NEVER
         if util < 1.0:
@@ -171,13 +175,25 @@ def commit(
             if sync[node] > 0.5:
                 there = log_write_latency(bytes_s, size, others, harden_idle(hw[node]), hw[node, at.H_LOG_BW])
                 remote = max(remote, send + hw[node, at.H_RTT] + there)
-        out[at.O_COMMIT] = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
+        total = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
         remote = remote + ct[at.C_SYNC_OVERHEAD]
-    else:
-        out[at.O_COMMIT] = start + latency
     out[at.O_REMOTE] = remote
     if here[at.H_LAZY] > 0.5:
+        total = 0.0
         out[at.O_COMMIT_LOCAL] = 0.0
-        out[at.O_COMMIT] = 0.0
         out[at.O_REMOTE] = 0.0
-    return out[at.O_COMMIT]
+    out[at.O_COMMIT] = total
+    return total
+
+
+@kernel
+def flush_rate(tx_s: float, here: Array, env: Array, out: Array) -> None:
+    """Log writes at the ``tx_s`` that :func:`commit` was asked for last; fills ``out``."""
+    bytes_s = tx_s * env[at.E_LOG_TX]
+    block = env[at.E_BLOCK_MOST]
+    out[at.O_LOG_FLUSHES] = 0.0
+    if tx_s > 0.0:
+        out[at.O_LOG_FLUSHES] = max(tx_s / (tx_s * out[at.O_MET] + out[at.O_IDLE_SHARE]), bytes_s / block)
+    if blocks_follow(here) > 0.5:
+        out[at.O_LOG_LAT] = log_write_latency(bytes_s, block, env[at.E_OTHERS], env[at.E_LOG_LAT], env[at.E_LOG_BW])
+        out[at.O_LOG_FLUSHES] = bytes_s / block

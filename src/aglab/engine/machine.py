@@ -55,9 +55,10 @@ def cpu(work: float, demand: float, hw: Array, out: Array) -> None:
     out[at.O_CPU_WORK] = work
     out[at.O_CPU_UTIL] = util
     servers = hw[at.H_SERVERS]
-    stretch = 1.0 / hw[at.H_SPEED]
     if work > 0.0:
         stretch = util * servers / work
+    else:
+        stretch = 1.0 / hw[at.H_SPEED]
     time = demand * stretch
     out[at.O_CPU_TIME] = time
     if util >= 1.0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from aglab.engine import layout as at
 from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import commit, log_bytes_s_max, send_bytes_s_max, through_gate
+from aglab.engine.logpath import commit, flush_rate, log_bytes_s_max, plan_commits, through_gate
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
 from aglab.engine.tempdb import tempdb_limit, tempdb_time
 
@@ -28,8 +28,7 @@ def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Arra
     share = wl[at.W_WRITE_SHARE]
     r = wl[at.W_THINK] + out[at.O_CPU_TIME] + out[at.O_CPU_WAIT] + env[at.E_READS] * out[at.O_READ_LAT]
     if share > 0.0:
-        log_tx = wl[at.W_LOG] / share
-        r = r + share * commit(x * share, log_tx, here, primary, hw, ct, sync, env, out)
+        r = r + share * commit(x * share, here, primary, hw, ct, sync, env, out)
     if wl[at.W_TEMPDB] > 0.5:
         r = r + tempdb_time(x, wl, out)
     if env[at.E_RESUME] > 0.0:
@@ -53,9 +52,7 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG]) * (1.0 - here[at.H_OTHER_LOG])
         if env[at.E_NSYNC] > 0.5:
-            way = send_bytes_s_max(primary, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_SEND])
-            block = max(ct[at.C_LOG_BLOCK], wl[at.W_LOG] / wl[at.W_WRITE_SHARE])
-            log_max = min(log_max, through_gate(way, block, primary, hw, ct))
+            log_max = min(log_max, through_gate(env[at.E_WAY], env[at.E_BLOCK_MOST], primary, hw, ct))
         limit = min(limit, log_max / wl[at.W_LOG])
     return limit
 
@@ -70,10 +67,20 @@ def gap(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sy
 def solve(
     guess: float, slope: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array
 ) -> float:
-    """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it.
+    """Throughput with X * R(X) = N (tx/s); ``out`` holds the stations' times at it. Returns 0 for no users."""
+    plan_commits(primary, hw, wl, ct, env)
+    x = root(guess, slope, primary, hw, wl, ct, sync, env, out)
+    if wl[at.W_WRITE_SHARE] > 0.0:
+        flush_rate(x * wl[at.W_WRITE_SHARE], hw[primary], env, out)
+    return x
+
+
+@kernel
+def root(guess: float, slope: float, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
+    """The root of the gap; the last look at R is at it.
 
     From tick to tick the root moves little and the slope of the gap hardly at all: a secant that begins with the last tick's
-    slope needs about three looks at R. Where it does not settle, :func:`solve_bracketed` takes over. Returns 0 for no users.
+    slope needs about three looks at R. Where it does not settle, :func:`solve_bracketed` takes over.
     """
     here = hw[primary]
     top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)

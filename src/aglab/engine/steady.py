@@ -63,13 +63,13 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: Job | None = None) -> 
     pages_s = float(check_number("pages_s", pages_s, limits, "steady"))
     params = build(scenario)
     st = fresh_state(scenario, params.ct, params.wl).st
-    env, out, sync = np.zeros(at.ENV_SIZE), np.zeros(at.OUT_SIZE), np.zeros(len(st))
+    sync, alike, env, out = at.workspace(len(st))
     wl = params.wl
     jb = np.zeros((1, at.SLOTS, at.JOB_SIZE))
     if job is not None:
         jb[0, int(job.volume == "log")] = job_row(scenario.profile, job, 1e18, overrides=scenario.overrides)
     users = 0.0 if jb[0, 0, at.J_BLOCKS] else scenario.settings.users
-    x = solve_steady(0, users, pages_s, params.hw, wl, params.ct, st, jb, sync, env, out)
+    x = solve_steady(0, users, pages_s, params.hw, wl, params.ct, st, jb, sync, alike, env, out)
     share = wl[at.W_WRITE_SHARE]
     waits = (wl[at.W_BATCHES] + env[at.E_READS] + share) * env[at.E_RESUME]
     return Steady(
@@ -94,7 +94,7 @@ def steady(scenario: Scenario, pages_s: float = 0.0, job: Job | None = None) -> 
 def commit_time_s(flow: Flow) -> float:
     """How long a commit takes in a running flow at this moment, beside the load that runs now (s)."""
     st, p = flow.state.st, flow.params
-    env, out, sync = np.zeros(at.ENV_SIZE), np.zeros(at.OUT_SIZE), np.zeros(len(st))
+    sync, alike, env, out = at.workspace(len(st))
     primary, users = int(flow.state.cl[at.K_PRIMARY]), float(flow.state.cl[at.K_USERS])
-    solve_steady(primary, users, 0.0, p.hw, p.wl, p.ct, st, flow.state.jb.copy(), sync, env, out)
+    solve_steady(primary, users, 0.0, p.hw, p.wl, p.ct, st, flow.state.jb.copy(), sync, alike, env, out)
     return float(out[at.O_COMMIT])

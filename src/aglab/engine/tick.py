@@ -9,11 +9,22 @@ from __future__ import annotations
 import math
 
 from aglab.engine import layout as at
+from aglab.engine.alike import catch_up, find_alike, keep_up, stand_alone
 from aglab.engine.counting import count, log_used
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
 from aglab.engine.logfile import grow_log
-from aglab.engine.logpath import blocks_follow, flush_size, in_step, log_write_latency, packed, send_bytes_s_max, through_gate
+from aglab.engine.logpath import (
+    blocks_follow,
+    flush_size,
+    harden_idle,
+    in_step,
+    log_turn,
+    log_write_latency,
+    packed,
+    send_bytes_s_max,
+    through_gate,
+)
 from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes, write_background, write_checkpoint
 from aglab.engine.replicas import redo, redo_job_log, ship
@@ -126,8 +137,13 @@ def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: A
 
 
 @kernel
-def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, st: Array, sync: Array, env: Array) -> None:
-    """Fix what does not change during one tick: users, CPU demand (``mix`` times the average), who must be waited for."""
+def prepare(
+    p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, st: Array, sync: Array, alike: Array, env: Array
+) -> None:
+    """Fix what does not change during one tick: users, CPU demand (``mix`` times the average), who must be waited for.
+
+    Replicas that are alike answer at the same moment: one of them is waited for.
+    """
     sending = 0.0
     syncing = 0.0
     small = 0.0  # replicas that log goes compressed to
@@ -136,8 +152,10 @@ def prepare(p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, s
         if node != p and st[node, at.S_CONNECTED] > 0.5:
             sending += 1.0
             small += packed(node, st, ct)
-            sync[node] = in_step(node, p, st)
-            syncing += sync[node]
+            waited = in_step(node, p, st)
+            syncing += waited
+            if alike[node] < 0.0:
+                sync[node] = waited
     env[at.E_USERS] = users
     env[at.E_READS] = hw[p, at.H_READS_PER_TX] + missing_hot(p, wl, st) + missing_rest(p, wl, st)
     env[at.E_DATA_READS] = env[at.E_READS] + wl[at.W_SPILL_DATA]
@@ -197,6 +215,7 @@ def tick_primary(
     tot: Array,
     jb: Array,
     sync: Array,
+    alike: Array,
     env: Array,
     out: Array,
 ) -> float:
@@ -213,7 +232,7 @@ def tick_primary(
         st[p, at.S_STALL] -= dt
     users = 0.0 if blocked or full or stalled or users_wait(p, jb) else cl[at.K_USERS]
     mix = math.exp(ct[at.C_NOISE_CV] * cl[at.K_NOISE])
-    prepare(p, users, mix, hw, wl, ct, st, sync, env)
+    prepare(p, users, mix, hw, wl, ct, st, sync, alike, env)
     asked = plan_writes(p, st[p, at.S_LSN], dt, dt / hw[p, at.H_WRITE_S], st[p, at.S_LOG_RATE], st, seg, wl, ct)
     depth = st[p, at.S_DEPTH] + 0.5 * dt if st[p, at.S_SWEEPING] > 0.5 else _STEADY
     plan_volume(depth, asked, hw[p], ct, env)
@@ -297,7 +316,7 @@ def tick_secondary(
     write_out(node, p, dt, rate, st, seg, wl, ct, tot)
     book_data(node, dt, reads, rate, wl, out, tot)
     received = st[node, at.S_SEND_RATE]
-    size = flush_size(received, here, ct)
+    size = flush_size(received, harden_idle(here) + log_turn(here, ct), here[at.H_LOG_BW], ct[at.C_LOG_BLOCK])
     writes = flushes
     if blocks_follow(here) > 0.5:
         size = ct[at.C_LOG_BLOCK]
@@ -338,6 +357,7 @@ def tick(
     tot: Array,
     jb: Array,
     sync: Array,
+    alike: Array,
     env: Array,
     out: Array,
 ) -> None:
@@ -345,7 +365,7 @@ def tick(
     p = int(cl[at.K_PRIMARY])
     if st[p, at.S_REDONE] < st[p, at.S_LSN]:
         redo(p, dt, st, ct, tot)
-    tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
+    tick_primary(p, dt, hw, wl, ct, st, seg, cl, tot, jb, sync, alike, env, out)
     job_log = env[at.E_JOB_LOG_RATE] * dt
     back_up_log(dt, st, cl, ct)
     flushes = out[at.O_LOG_FLUSHES]
@@ -355,7 +375,9 @@ def tick(
     rate_max = send_bytes_s_max(p, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_NET])
     rate_max = through_gate(rate_max, message, p, hw, ct)
     for node in range(hw.shape[0]):
-        if node != p:
+        if alike[node] >= 0.0:
+            keep_up(node, int(alike[node]), p, dt, rate_max, st, tot)
+        elif node != p:
             tick_secondary(node, p, dt, rate_max, flushes, job_log, hw, wl, ct, st, seg, tot, jb, env, out)
 
 
@@ -376,6 +398,7 @@ def advance(
     jb: Array,
     noise: Array,
     sync: Array,
+    alike: Array,
     env: Array,
     out: Array,
     last: Array,
@@ -391,7 +414,7 @@ def advance(
         A sample is taken whenever the count of ticks is a multiple of it.
     noise : float64[ticks]
         One normal draw per tick; NaN keeps the noise where it is.
-    sync, env, out : float64[n]
+    sync, alike, env, out : float64[n]
         Room to work in (:func:`aglab.engine.layout.workspace`): kernels allocate nothing.
     last : float64[nodes, TOT_SIZE]
         Totals at the last sample; moves on.
@@ -404,13 +427,16 @@ def advance(
         Samples taken.
     """
     fix_pace(dt, ct, env)
+    find_alike(int(cl[at.K_PRIMARY]), hw, st, seg, tot, jb, alike)
     samples = 0
     for index in range(ticks):
         move_noise(noise[index], cl, env)
-        tick(dt, hw, wl, ct, st, seg, cl, tot, jb, sync, env, out)
+        tick(dt, hw, wl, ct, st, seg, cl, tot, jb, sync, alike, env, out)
         if (first + index + 1) % per_sample == 0 and samples < values.shape[0]:
+            catch_up(alike, st, tot)
             count(sample_s, int(cl[at.K_PRIMARY]), hw, st, tot, last, values[samples])
             samples += 1
+    stand_alone(alike, st, seg, tot, jb)
     return samples
 
 
@@ -431,10 +457,11 @@ def solve_steady(
     st: Array,
     jb: Array,
     sync: Array,
+    alike: Array,
     env: Array,
     out: Array,
 ) -> float:
     """Throughput of the closed network beside jobs and a writer that asks for ``pages_s``; fills ``env`` and ``out``."""
-    prepare(p, users, 1.0, hw, wl, ct, st, sync, env)
+    prepare(p, users, 1.0, hw, wl, ct, st, sync, alike, env)
     plan_volume(_STEADY, pages_s, hw[p], ct, env)
     return beside_jobs(0.0, 0.0, p, hw, wl, ct, sync, jb, env, out)
