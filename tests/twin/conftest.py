@@ -39,3 +39,21 @@ def fresh(tmp_path):
     """A twin for one test, which may end it."""
     with spawn_child(tmp_path / "s", profile=PROFILE) as twin:
         yield Link(twin)
+
+
+@pytest.fixture(scope="session")
+def bare_twin(tmp_path_factory):
+    """One twin without a group, kept for every test here."""
+    with spawn_child(tmp_path_factory.mktemp("bare") / "s", profile=PROFILE, bare=True) as twin:
+        made = Link(twin)
+        made.sql("CREATE DATABASE Shop; BACKUP DATABASE Shop TO DISK = N'NUL'")
+        made.sql("CREATE TABLE dbo.f (id int NOT NULL PRIMARY KEY); INSERT INTO dbo.f VALUES (1)", database="Shop")
+        made.sql("EXEC twin.snapshot @name = 'bare'")
+        yield made
+
+
+@pytest.fixture
+def bare(bare_twin):
+    """Three nodes without a group; sql1 has databases OLTP and Shop."""
+    bare_twin.sql("EXEC twin.restore @name = 'bare'")
+    return bare_twin

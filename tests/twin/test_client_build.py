@@ -16,24 +16,6 @@ CONNECTED = """SELECT r.replica_server_name AS n, s.connected_state_desc AS s FR
 ALL_IN_STEP = dict.fromkeys(NODES, "SYNCHRONIZED")
 
 
-@pytest.fixture(scope="session")
-def bare_twin(tmp_path_factory):
-    """One twin without a group, kept for every test here."""
-    with spawn_child(tmp_path_factory.mktemp("bare") / "s", profile=PROFILE, bare=True) as twin:
-        made = Link(twin)
-        made.sql("CREATE DATABASE Shop; BACKUP DATABASE Shop TO DISK = N'NUL'")
-        made.sql("CREATE TABLE dbo.f (id int NOT NULL PRIMARY KEY); INSERT INTO dbo.f VALUES (1)", database="Shop")
-        made.sql("EXEC twin.snapshot @name = 'bare'")
-        yield made
-
-
-@pytest.fixture
-def bare(bare_twin):
-    """Three nodes without a group; sql1 has databases OLTP and Shop."""
-    bare_twin.sql("EXEC twin.restore @name = 'bare'")
-    return bare_twin
-
-
 def named(link, text, node="sql1"):
     """A two-column answer as a dict."""
     return {row["n"]: row["s"] for row in link.rows(text, node=node)}

@@ -41,7 +41,7 @@ def check_access(
     if copy.database_state in _CLOSED:
         return refuse(_CLOSED[copy.database_state], database)
     spec = group.spec_of(node)
-    if state.role == Role.PRIMARY:
+    if state.role == Role.PRIMARY and not group.beyond.fed():
         if not copy.available:
             return refuse(988, database)
         if read_only_intent and spec is not None and spec.primary_connections == "READ_WRITE":
@@ -147,6 +147,8 @@ def _slowest_redo(group: Group, primary: NodeState, database: str) -> int:
         other = group.nodes[name].databases.get(database)
         if other is not None and other.joined and name != primary.name:
             redone.append(min(other.redone, ledger.common_lsn(other.fork, other.hardened, copy.fork, copy.hardened)))
+    for other in group.beyond.copies(database):
+        redone.append(min(other.redone, ledger.common_lsn(other.fork, other.hardened, copy.fork, copy.hardened)))
     return min(redone)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from functools import lru_cache
 
+from aglab.ag.beyond import NOTHING, Beyond
 from aglab.ag.effects import Effect, LogLine, RoleChanged, SessionEvent
 from aglab.ag.ledger import Ledger
 from aglab.ag.messages import REASONS, AgRefusal, text_of
@@ -48,6 +49,7 @@ class GroupBase:
         self.now_s = 0.0
         self.routing_turn: dict[str, int] = {}
         self.effects: list[Effect] = []
+        self.beyond: Beyond = NOTHING  # the distributed group on top of this one
 
     @property
     def cluster_type(self) -> ClusterType:

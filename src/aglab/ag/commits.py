@@ -95,7 +95,8 @@ class CommitRules(MovementRules):
     def may_acknowledge(self, primary: NodeState, commit: PendingCommit) -> bool:
         """The commit rule; see the module's text."""
         participants = self.synchronized_secondaries(primary, commit.database)
-        return all(self.has_hardened(one, commit.database, commit.lsn) for one in participants) and self.enough(participants)
+        here = all(self.has_hardened(one, commit.database, commit.lsn) for one in participants) and self.enough(participants)
+        return here and self.beyond.hardened(commit.node, commit.database, commit.lsn)
 
     def enough(self, participants: list[str]) -> bool:
         """REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT is met."""
@@ -137,9 +138,8 @@ class CommitRules(MovementRules):
         for database, copy in node.databases.items():
             if copy.database_state == DatabaseState.RECOVERING and copy.redone >= copy.hardened:
                 self.set_database_state(node, database, DatabaseState.ONLINE)
-            available = (
-                not node.superseded and self.enough(self.synchronized_secondaries(node, database)) and self.not_alone(node)
-            )
+            met = self.enough(self.synchronized_secondaries(node, database)) and self.beyond.open(database)
+            available = not node.superseded and met and self.not_alone(node)
             if available != copy.available:
                 copy.available = available
                 self.emit(AvailabilityChanged(node.name, database, available))

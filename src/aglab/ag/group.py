@@ -3,8 +3,9 @@
 Pure rules: no clock, no randomness, no network. The same events at the same times give the same effects. Local flushes are
 outside: a :class:`~aglab.ag.events.Commit` says that the record is on the primary's disk.
 
-Left out: pages and rows, the content of log, failover of distributed groups (their flag is kept), contained system
-databases (their flag is kept), delays of role changes (they happen within one event; recovery and undo do take time).
+Distributed groups: :mod:`aglab.ag.distributed`. Left out: pages and rows, the content of log, the system databases of a contained
+group (the twin makes them; here they are databases like others), delays of role changes (they happen within one event; recovery
+and undo do take time).
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Group(FormingRules):
         self.check(node.up and node.member and copy is not None, 41100, self.name)
         assert copy is not None
         self.check(node.role != Role.RESOLVING, 983, database)
-        self.check(node.role == Role.PRIMARY, 3906, database)
+        self.check(node.role == Role.PRIMARY and not self.beyond.fed(), 3906, database)
         self.check(copy.database_state != DatabaseState.RECOVERING, 922, database)
         self.check(copy.database_state == DatabaseState.ONLINE, 945, database)
         self.check(copy.available, 988, database)
@@ -123,7 +124,7 @@ class Group(FormingRules):
         ledger.forks[copy.fork].backed_up = True
         shared = [
             min(one.redone, ledger.common_lsn(one.fork, one.hardened, copy.fork, copy.hardened))
-            for one in self.copies(event.database).values()
+            for one in [*self.copies(event.database).values(), *self.beyond.copies(event.database)]
         ]
         ledger.forget_below(min(shared))
 

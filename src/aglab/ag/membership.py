@@ -174,7 +174,13 @@ class MembershipRules(FailoverRules):
         """The last byte has arrived: the copy holds the primary's log up to now and joins."""
         node = self.nodes[name]
         copy, primary = node.databases.get(database), self._reachable_primary(node)
+        if node.role == Role.PRIMARY and copy is not None and copy.seeding == "SEEDING":
+            self.beyond.seeded(self, database)
+            return
+        source = primary.databases.get(database) if primary is not None else None
         if copy is None or copy.seeding != "SEEDING" or primary is None or not node.connected:
+            return
+        if source is None or not source.joined:  # a forwarder that waits for its own copy
             return
         copy.seeding, copy.seeding_ended_s = "COMPLETED", self.now_s
         self._join_copy(node, primary, database, primary.databases[database].hardened)

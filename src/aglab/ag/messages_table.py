@@ -163,6 +163,47 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "but has a SEEDING_MODE of AUTOMATIC. Use the ALTER AVAILABILITY GROUP ... GRANT CREATE ANY DATABASE command to "
         "allow the creation of databases seeded by the primary availability replica.",
     ),
+    19507: (
+        16,
+        1,
+        "Cannot create a distributed availability replica for availability group '{0}'. There is an already existing "
+        "distributed availability group on top of the same replicas.",
+    ),
+    19508: (
+        16,
+        1,
+        "'ALTER AVAILABILITY GROUP MODIFY AVAILABILITY GROUP' command failed. Participant availability replica '{0}' not "
+        "found in the distributed availability group '{1}'.",
+    ),
+    19509: (
+        16,
+        1,
+        "Cannot create a distributed availability group '{0}'. An availability group with the same name already exists.",
+    ),
+    19510: (
+        16,
+        1,
+        "Distributed availability group '{0}' not found. Rerun the command with an existing distributed availbility group.",
+    ),
+    19511: (
+        16,
+        1,
+        "Cannot join distributed availability group '{0}'. The local availability group '{1}' contains one or more "
+        "databases. Remove all the databases or create an empty availability group to join a distributed availability group.",
+    ),
+    19512: (
+        16,
+        1,
+        "The requested operation only applies to distributed availability group, and is not supported on the specified "
+        "availability group '{0}'. Please make sure you are specifying the correct availability group name.",
+    ),
+    19513: (
+        16,
+        1,
+        "Cannot create a distributed availability replica for availability group '{0}'. Distributed availability group "
+        "cannot be built on top of basic local availability group. Please make sure you are specifying the correct local "
+        "availability group name.",
+    ),
     19530: (
         16,
         1,
@@ -367,6 +408,11 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "Synchronization of a secondary database, '{0}', was interrupted, leaving the database in an inconsistent "
         "state. The database will be marked SUSPECT. To return the database to a consistent state, restore it from a "
         "clean database backup followed by all subsequent log backups.",
+    ),
+    35277: (
+        16,
+        1,
+        "Automatic failover is not supported for distributed availability group replica.",
     ),
     35278: (
         16,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
+from aglab.ag.distributed import Distributed
+from aglab.ag.forwarding import Participant, Side
 from aglab.ag.group import Group
 from aglab.ag.ledger import Fork, Ledger, LoggedCommit
 from aglab.ag.spec import (
@@ -125,3 +127,43 @@ def _spec(row: dict[str, Any]) -> GroupSpec:
         listener = Listener(**{**listener, "addresses": tuple((address, mask) for address, mask in listener["addresses"])})
     replicas = [_replica(one) for one in row["replicas"]]
     return GroupSpec(**{**row, "cluster_type": ClusterType(row["cluster_type"]), "replicas": replicas, "listener": listener})
+
+
+def distributed_to_dict(one: Distributed) -> dict[str, Any]:
+    """A distributed group without its two groups."""
+    sides = [
+        {
+            "name": side.name,
+            "joined": side.joined,
+            "known": side.group is not None,
+            "role": side.role.value,
+            "required": side.required,
+            "participants": [asdict(participant) for participant in side.participants.values()],
+        }
+        for side in one.sides.values()
+    ]
+    plain = {name: getattr(one, name) for name in ("name", "upstream", "linked", "connected", "silent_since_s", "now_s")}
+    return {**plain, "synchronized": sorted(one.synchronized), "pair": list(one.pair), "sides": sides}
+
+
+def distributed_from_dict(content: dict[str, Any], groups: list[Group]) -> Distributed:
+    """The inverse, over groups that were read before; databases in both get one ledger again."""
+    sides = []
+    for kept in content["sides"]:
+        group = next((one for one in groups if kept["known"] and one.name.lower() == kept["name"].lower()), None)
+        side = Side(kept["name"], group, kept["joined"], Role(kept["role"]), required=kept["required"])
+        for row in kept["participants"]:
+            modes = {
+                "availability_mode": AvailabilityMode(row["availability_mode"]),
+                "failover_mode": FailoverMode(row["failover_mode"]),
+            }
+            side.participants[row["group"].lower()] = Participant(**{**row, **modes})
+        if side.joined and group is not None:
+            group.beyond = side
+        sides.append(side)
+    made = Distributed(content["name"], sides)
+    for name in ("upstream", "linked", "connected", "silent_since_s", "now_s"):
+        setattr(made, name, content[name])
+    made.synchronized, made.pair = set(content["synchronized"]), (content["pair"][0], content["pair"][1])
+    made.share_ledgers()
+    return made

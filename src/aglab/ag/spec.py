@@ -172,7 +172,7 @@ class Timing:
 
 @dataclass
 class GroupSpec:
-    """The options of CREATE AVAILABILITY GROUP. Distributed and contained groups carry their flags only."""
+    """The options of CREATE AVAILABILITY GROUP. Distributed groups are not among them: :mod:`aglab.ag.distributed`."""
 
     name: str = "ag1"
     cluster_type: ClusterType = ClusterType.EXTERNAL

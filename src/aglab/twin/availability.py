@@ -108,7 +108,7 @@ class Availability:
     @property
     def load(self) -> str | None:
         """The database that the engine's load runs on, where it belongs to this group."""
-        return self.holds(self.cluster.load_database)
+        return None if self.rules.beyond.fed() else self.holds(self.cluster.load_database)
 
     def holds(self, database: str) -> str | None:
         """The group's name of a database that belongs to it, or None."""
@@ -262,7 +262,11 @@ class Availability:
                 if plant.node_settings.get((name, key), default) != value:
                     plant.change(name, **{key: value})
         copy = rules.nodes[primary].databases.get(load) if primary is not None else None
-        plant.hold(silent or copy is None or not copy.available)
+        plant.hold(silent or copy is None or not copy.available or self.cluster.groups.distributed.waits(self))
+
+    def renew_role(self) -> None:
+        """The group's role in a distributed group has changed: the load moves with it."""
+        self._tell_engine()
 
     # -- commits -------------------------------------------------------------------------------------------------
     def commit(self, node: str, record: CommitRecord) -> Generator[Any, Any, None] | None:
@@ -278,6 +282,7 @@ class Availability:
             if isinstance(effect, ef.CommitLogged) and effect.id == number:
                 lsn_bytes = effect.lsn
         self.move()
+        self.cluster.groups.distributed.settle()
         self.rows.commit(node, database, record, lsn_bytes)
         if isinstance(self._outcomes.get(number), ef.CommitAcknowledged):
             del self._outcomes[number]
@@ -298,6 +303,7 @@ class Availability:
                 until = now + COMMIT_STEP_S if due is None or due <= now else min(due, now + COMMIT_STEP_S)
                 yield Wait("time", until, wait_type="HADR_SYNC_COMMIT")
                 self.sync()
+                self.cluster.groups.distributed.settle()
             effect = self._outcomes.pop(number)
             if isinstance(effect, ef.CommitFailed):
                 if effect.number == 0:

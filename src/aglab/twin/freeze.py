@@ -51,6 +51,7 @@ def put_groups(cluster: Cluster, content: dict[str, Any]) -> None:
     for kept in content["groups"]:
         group = Availability(cluster, saving.from_dict(kept["rules"]), kept["serial"])
         cluster.groups.all.append(group)
+    cluster.groups.distributed.put(content.get("distributed", []))
 
 
 def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
@@ -82,6 +83,7 @@ def small_of(cluster: Cluster) -> dict[str, Any]:
         "pace": cluster.clock.pace,
         "plant": _plant_of(cluster.plant),
         "groups": [group.to_dict() for group in cluster.groups],
+        "distributed": cluster.groups.distributed.to_list(),
         "seeding": cluster.groups.seeding.to_list(),
         "created": cluster.groups.created,
         "cuts": sorted(sorted(pair) for pair in cluster.groups.cuts),
@@ -104,6 +106,7 @@ def put_small(cluster: Cluster, content: dict[str, Any], with_options: bool = Tr
         group.rows.stale = {(node, database) for node, database in kept["stale"]}
         group.rows.gaps = {(node, database): fork for node, database, fork in kept.get("gaps", ())}
         group.rows.regrow()
+    cluster.groups.distributed.put(content.get("distributed", []))
     cluster.groups.seeding.put(content["seeding"])
     cluster.groups.created = dict(content.get("created", {}))
     cluster.groups.cuts = {frozenset(pair) for pair in content["cuts"]}

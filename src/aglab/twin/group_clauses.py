@@ -146,6 +146,7 @@ _GROUP_FIELDS = {
     "BASIC": "basic",
     "CONTAINED": "contained",
     "CLUSTER_TYPE": "cluster_type",
+    "DISTRIBUTED": "distributed",
 }
 
 
@@ -155,7 +156,7 @@ def group_options(reader: Clauses) -> dict[str, Any]:
         **_plain_options(),
         "BASIC": lambda one: True,
         "CLUSTER_TYPE": lambda one: ClusterType(one.choice("WSFC", "EXTERNAL", "NONE")),
-        "DISTRIBUTED": _unknown("DISTRIBUTED"),
+        "DISTRIBUTED": lambda one: True,
         "CONTAINED": _unknown("CONTAINED"),
         "REUSE_SYSTEM_DATABASES": _unknown("REUSE_SYSTEM_DATABASES"),
         "CLUSTER_CONNECTION_OPTIONS": _unknown("CLUSTER_CONNECTION_OPTIONS"),

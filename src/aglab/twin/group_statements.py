@@ -15,7 +15,7 @@ from aglab.ag import events
 from aglab.ag.effects import Refused
 from aglab.tsql import Command, Session, TsqlError
 from aglab.tsql.messages import error, not_implemented
-from aglab.twin import group_clauses
+from aglab.twin import distributed_statements, group_clauses
 from aglab.twin.backups.record import last_of
 from aglab.twin.clauses import Clauses
 from aglab.twin.listener_statements import listener_event, set_listener
@@ -51,6 +51,10 @@ def create_group(node: Node, command: Command, session: Session) -> Iterator[Any
     reader = clauses_of(command)
     name = reader.name()
     options = group_clauses.group_options(reader) if reader.accept("WITH") else {}
+    if options.pop("distributed", False):
+        distributed_statements.create(node, reader, name, session)
+        node.cluster.dirty = True
+        return
     reader.expect("FOR")
     databases = reader.listed(reader.name) if reader.accept("DATABASE") else []
     reader.expect("REPLICA", "ON")
@@ -112,7 +116,13 @@ def alter_group(node: Node, command: Command, session: Session) -> Iterator[Any]
     reader = clauses_of(command)
     name = reader.name()
     groups = node.cluster.groups
-    if reader.at("JOIN"):
+    dag = groups.distributed.named(name)
+    if reader.at("JOIN", "AVAILABILITY", "GROUP") or (dag is not None and groups.on(node.name, name) is None):
+        if dag is None:
+            _raise([ag.refuse(19510, name)])
+        assert dag is not None
+        distributed_statements.alter(node, dag, reader, session)
+    elif reader.at("JOIN"):
         _join(node, reader, name, session)
     else:
         group = groups.on(node.name, name)
@@ -176,6 +186,8 @@ def _event(node: Node, group: Availability, reader: Clauses, session: Session) -
         for one in names:
             group.tell(_database(node, group, verb, one), caller=session)
         return None
+    if verb == "MODIFY" and reader.at("AVAILABILITY", "GROUP", "ON"):
+        _raise([ag.refuse(19512, group.name)])
     if reader.accept("REPLICA", "ON"):
         return _replica(here, group, reader, verb)
     raise not_implemented(f"ALTER AVAILABILITY GROUP ... {verb}")
@@ -196,6 +208,10 @@ def _database(node: Node, group: Availability, verb: str, name: str) -> Any:
         return events.RemoveDatabase(node.name, group.holds(name) or name)
     known = group.holds(name)
     database = node.instance.database(name)
+    if group.rules.beyond.fed():
+        raise not_implemented(
+            "ALTER AVAILABILITY GROUP ... ADD DATABASE on the secondary group of a distributed availability group"
+        )
     if known is None and group.role(node.name) == "PRIMARY":
         known = _joinable(node, group.name, name)
     size_bytes = sum(file.size for file in database.files) * 8192 if database is not None else 0
@@ -225,7 +241,11 @@ def drop_group(node: Node, command: Command, session: Session) -> Iterator[Any]:
     name = reader.name()
     reader.end()
     groups = node.cluster.groups
-    group = groups.on(node.name, name)
+    group, dag = groups.on(node.name, name), groups.distributed.named(name)
+    if group is None and dag is not None and dag in groups.distributed.known(node.name):
+        distributed_statements.drop(node, dag, session)
+        node.cluster.dirty = True
+        return
     if group is None:
         raise refusal(15151, "drop", "availability group", name)
     group.tell(events.Drop(node.name), caller=session)
@@ -260,6 +280,14 @@ def set_hadr(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 def _join_database(node: Node, name: str, group_name: str, session: Session) -> None:
     group = node.cluster.groups.on(node.name, group_name)
+    dag = node.cluster.groups.distributed.named(group_name)
+    if group is None and dag is not None and dag in node.cluster.groups.distributed.known(node.name):
+        restoring = node.restoring.get(name.lower())
+        if node.instance.database(name) is None or restoring is None:
+            _raise([ag.refuse(1408, name)])
+        distributed_statements.join_database(node, dag, name, None, session)
+        node.note_membership()
+        return
     if group is None:
         raise refusal(15151, "alter", "availability group", group_name)
     database = node.instance.database(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aglab import ag
 from aglab.ag import events as ev
 from aglab.twin.availability import Availability
+from aglab.twin.distributed import DistributedGroups
 from aglab.twin.endpoints import accepts, closed_pairs, started
 from aglab.twin.security_messages import text_of
 from aglab.twin.seeding import Seeding
@@ -28,6 +29,7 @@ class Groups:
         self.cluster = cluster
         self.all: list[Availability] = []
         self.seeding = Seeding(cluster)
+        self.distributed = DistributedGroups(cluster)
         self.created: dict[str, int] = {}  # how often a group of this name has been created
         self.cuts: set[frozenset[str]] = set()  # links that are cut, also for groups still to be made
         self._matching = False
@@ -42,8 +44,9 @@ class Groups:
 
     # -- finding -------------------------------------------------------------------------------------------------
     def of(self, database: str) -> Availability | None:
-        """The group that a database belongs to."""
-        return next((one for one in self.all if one.holds(database) is not None), None)
+        """The group that a database belongs to; of two under a distributed group the one that takes changes."""
+        found = [one for one in self.all if one.holds(database) is not None]
+        return next((one for one in found if not one.rules.beyond.fed()), found[0] if found else None)
 
     def hosting(self, node: str, database: str) -> Availability | None:
         """The group of which a node has a copy of a database, in the group or left behind by it."""
@@ -94,6 +97,7 @@ class Groups:
         for group in self.all:
             self.cluster.addresses.close(group)
         self.all = []
+        self.distributed.all = []
 
     def sweep(self) -> None:
         """Forget groups that no node hosts any more."""
@@ -107,7 +111,7 @@ class Groups:
     # -- time ------------------------------------------------------------------------------------------------------
     def due_s(self) -> float | None:
         """When a group's timer or a seeding is next due."""
-        times = [one.rules.next_timer_s() for one in self.all] + [self.seeding.due_s()]
+        times = [one.rules.next_timer_s() for one in self.all] + [self.seeding.due_s(), self.distributed.due_s()]
         return min((one for one in times if one is not None), default=None)
 
     def fire(self, due_s: float) -> None:
@@ -117,12 +121,14 @@ class Groups:
             if timer is not None and timer <= due_s:
                 group.fire(due_s)
         self.seeding.finish(due_s)
+        self.distributed.settle()
 
     def sync(self) -> None:
         """Bring engine, timers and positions to the clock's time."""
         self.cluster.plant.sync()
         for group in self:
             group.move()
+        self.distributed.settle()
 
     def catch_up(self) -> None:
         """A database whose seeding has ended by now is there for whoever asks next."""
@@ -168,7 +174,8 @@ class Groups:
                     here.log_line(text_of(28047, reason, "[CLIENT: 127.0.0.1]"), "Logon")
 
     def settled(self) -> None:
-        """After every event of any group: seedings, the engine's replicas, addresses."""
+        """After every event of any group: what it is to a distributed group, seedings, the engine's replicas, addresses."""
+        self.distributed.settle()
         self.seeding.tend()
         self.match_engine()
         self.cluster.addresses.follow()
@@ -188,6 +195,7 @@ class Groups:
             name = group.holds(self.cluster.load_database) or ""
             copies = group.rules.copies(name)
             joined = [one for one, copy in copies.items() if copy.joined and group.rules.nodes[one].member]
+            joined += [one for _, one in self.distributed.followers(group, name)]
             wanted = [one for one in self.cluster.nodes if one in joined or one == plant.flow.primary]
             if plant.set_replicas(wanted):
                 group.engine_renewed()

@@ -93,12 +93,14 @@ class Seeding:
             for name, node in group.rules.nodes.items()
             for database, copy in list(node.databases.items())
             if copy.seeding == "SEEDING" and node.connected and group.rules.primary() is not None
-        ]
+        ] + self.cluster.groups.distributed.seeding()
 
     def _begin(self, group: Availability, name: str, database: str) -> bool:
         if self.find(group, name, database) is not None:
             return False
         cluster, source = self.cluster, group.rules.primary() or ""
+        if source == name:  # a forwarder
+            source = cluster.groups.distributed.source_node(group) or ""
         if cluster.nodes[name].instance.database(database) is not None:
             group.apply(ev.SeedFailed(name, database, EXISTS))
             cluster.nodes[name].log_line(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import Role, events
+from aglab.ag import Group, Role, events
 from aglab.tsql import CommitRecord
 
 if TYPE_CHECKING:
@@ -47,6 +47,9 @@ class Shipping:
                 now.append(name)
             else:
                 later.append(name)
+        for partner, name in self.cluster.groups.distributed.followers(self.group, database):
+            if (name, database) not in partner.rows.stale:
+                later.append(name)
         self.cluster.journal(now + [f"{name}@{fork}@{lsn}" for name in later], record)
         for name in later:
             self._queue(name, (database, fork, lsn, record))
@@ -82,12 +85,25 @@ class Shipping:
             if name != source and len(kept) == len(queue) and database in node.databases:
                 self.stale.add((name, database))
             self.waiting[name] = kept
+        for partner, name in self.cluster.groups.distributed.followers(self.group, database):
+            partner.rows.stale.add((name, database))
 
     def rewound(self, name: str, database: str) -> None:
         """A copy has to be made anew from its primary."""
-        self.stale.add((name, database))
-        self.waiting[name] = [one for one in self.waiting.get(name, []) if one[0] != database]
+        self._home(name, database).stale.add((name, database))
+        self._forget(name, database)
+
+    def _forget(self, name: str, database: str) -> None:
+        """No record waits for a copy any more, whichever group it was committed in."""
+        for group in self.cluster.groups:
+            if name in group.rows.waiting:
+                group.rows.waiting[name] = [one for one in group.rows.waiting[name] if one[0] != database]
         self.cluster.dirty = True
+
+    def _home(self, name: str, database: str) -> Shipping:
+        """Who looks after a copy: this, or the shipping of its partner group in a distributed group."""
+        rules = self._rules_of(name, database)
+        return next((one.rows for one in self.cluster.groups if one.rules is rules), self)
 
     def promoted(self, name: str) -> None:
         """What a new primary holds is what counts from now on."""
@@ -99,17 +115,25 @@ class Shipping:
             if queue:
                 self._apply(name, queue)
         for key, fork in self.gaps.items():
-            copy = self.group.rules.nodes[key[0]].databases.get(key[1])
+            copy = self._rules_of(*key).nodes[key[0]].databases.get(key[1])
             if copy is not None and copy.fork != fork:  # it follows another log now, which may be the one let go
                 self.gaps[key] = copy.fork
-                self.stale.add(key)
+                self._home(*key).stale.add(key)
         for name, database in sorted(self.stale):
             self._renew(name, database)
 
-    def _apply(self, name: str, queue: list[Waiting]) -> None:
+    def _rules_of(self, name: str, database: str) -> Group:
+        """The rules of the group whose copy a node has: this one's, or those of its partner in a distributed group."""
         rules = self.group.rules
+        if database in rules.nodes[name].databases:
+            return rules
+        hosting = self.cluster.groups.hosting(name, database)
+        return hosting.rules if hosting is not None else rules
+
+    def _apply(self, name: str, queue: list[Waiting]) -> None:
         while queue:
             database, fork, lsn, record = queue[0]
+            rules = self._rules_of(name, database)
             copy = rules.nodes[name].databases.get(database)
             if copy is None or not copy.joined:
                 queue.pop(0)
@@ -128,11 +152,15 @@ class Shipping:
 
     def _may_come(self, name: str, database: str, fork: int, lsn: int) -> bool:
         """Whether a record lies in the log that a copy follows, or in that of the primary it is about to follow."""
-        rules = self.group.rules
+        rules = self._rules_of(name, database)
         ledger, node = rules.ledgers[database], rules.nodes[name]
         primary = rules.primary_of(node)
         source = primary.databases.get(database) if primary is not None else None
         forks = [one.fork for one in (node.databases[database], source) if one is not None]
+        dag = self.cluster.groups.distributed.over(self.group)
+        original = dag.source.held(database) if dag is not None and dag.source is not None else None
+        if original is not None:
+            forks.append(original.fork)
         return any(lsn <= ledger.extents(one, _NEVER).get(fork, -1) for one in forks)
 
     def _renew(self, name: str, database: str) -> None:
@@ -142,6 +170,11 @@ class Shipping:
         if copy is None:
             self.stale.discard((name, database))
             return
+        origin = self.cluster.groups.distributed.source_node(self.group)
+        if node.serves and rules.beyond.fed() and origin is not None and copy.joined:
+            if not self.cluster.writers_in(origin, database):
+                self._copy(origin, name, database)
+            return
         if node.serves:
             return  # two primaries: it has to be made anew when it follows the other
         primary = rules.primary_of(node)
@@ -150,10 +183,12 @@ class Shipping:
             return
         if self.cluster.writers_in(primary.name, database):
             return
-        self.cluster.copy_database(self.cluster.nodes[primary.name], self.cluster.nodes[name], database)
+        self._copy(primary.name, name, database)
+
+    def _copy(self, source: str, name: str, database: str) -> None:
+        self.cluster.copy_database(self.cluster.nodes[source], self.cluster.nodes[name], database)
         self.stale.discard((name, database))
-        self.waiting[name] = [one for one in self.waiting.get(name, []) if one[0] != database]
-        self.cluster.dirty = True
+        self._forget(name, database)
 
     def regrow(self) -> None:
         """After a start from the journal: the primary's log reaches as far as the records that wait."""

@@ -9,7 +9,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import Group, catalog, dmv
+from aglab.ag import Group, catalog, distributed_dmv, dmv
+from aglab.ag.distributed import Distributed
 from aglab.twin import availability as av
 from aglab.twin import redo_threads
 from aglab.twin.clock import EPOCH
@@ -80,6 +81,12 @@ VIEWS: dict[str, Callable[[Node, Availability], Iterable[Row]]] = {
     "sys.dm_hadr_automatic_seeding": _plain(dmv.dm_hadr_automatic_seeding),
     "sys.dm_hadr_availability_replica_cluster_nodes": _plain(dmv.dm_hadr_availability_replica_cluster_nodes),
 }
+DISTRIBUTED: dict[str, Callable[[Distributed, str, dmv.At], Iterable[Row]]] = {
+    "sys.availability_groups": distributed_dmv.availability_groups,
+    "sys.availability_replicas": distributed_dmv.availability_replicas,
+    "sys.dm_hadr_availability_group_states": distributed_dmv.dm_hadr_availability_group_states,
+    "sys.dm_hadr_availability_replica_states": distributed_dmv.dm_hadr_availability_replica_states,
+}
 ONE_ROW = ("sys.dm_hadr_cluster", "sys.dm_hadr_cluster_members")  # of the cluster, whatever groups it has
 EMPTY = (
     "sys.dm_hadr_cluster_networks",
@@ -102,4 +109,14 @@ def rows(node: Node, view: str) -> list[Row] | None:
     groups.sync()
     if view in ONE_ROW:
         return [row for group in groups.here(node.name)[:1] for row in provider(node, group)]
-    return [row for group in groups.here(node.name) for row in provider(node, group)]
+    found = [row for group in groups.here(node.name) for row in provider(node, group)]
+    return found + [row for dag in groups.distributed for row in _distributed(node, view, dag)]
+
+
+def _distributed(node: Node, view: str, dag: Distributed) -> Iterable[Row]:
+    """Rows about a distributed group."""
+    if view == "sys.dm_hadr_database_replica_states":
+        ids = {one.name: one.id for one in node.instance.databases.values()}
+        return distributed_dmv.dm_hadr_database_replica_states(dag, node.name, at, ids)
+    provider = DISTRIBUTED.get(view)
+    return provider(dag, node.name, at) if provider is not None else ()
