@@ -85,7 +85,7 @@ def test_seeding_takes_the_time_that_its_bytes_take(bare):
         ("", create(cluster_type="EXTERNAL"), "only supports EXTERNAL failover mode"),
         ("", create(options=", NO_SUCH = 1"), "'NO_SUCH' is not a recognized CREATE AVAILABILITY GROUP option"),
         ("", create(options=", FAILURE_CONDITION_LEVEL = 9"), "out of the valid range"),
-        ("", create(options=", DISTRIBUTED"), "DISTRIBUTED"),
+        ("", create(options=", DISTRIBUTED"), "Incorrect syntax near 'FOR'"),
         ("", create().replace("TCP://sql1:5022", "sql1"), "endpoint URL 'sql1' is invalid"),
         ("", create().replace("ENDPOINT_URL = N'TCP://sql1:5022', ", ""), "endpoint URL was not specified"),
         ("", create().replace("FAILOVER_MODE = MANUAL, ", "", 1), "FAILOVER_MODE option has not been specified"),
