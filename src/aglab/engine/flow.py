@@ -15,9 +15,10 @@ from aglab import __version__
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.progress import no_progress
 from aglab.core.units import mib_per_s_to_pages_per_s
+from aglab.engine import drives, outputs, running
 from aglab.engine import layout as at
-from aglab.engine import outputs, running
 from aglab.engine.counting import COUNTERS, columns
+from aglab.engine.drives import Drives
 from aglab.engine.jit import COMPILED
 from aglab.engine.layout import Array
 from aglab.engine.params import build
@@ -64,6 +65,7 @@ class State:
     ticks: int = 0
     part_s: float = 0.0
     events: list[dict[str, Any]] = field(default_factory=list)
+    drives: dict[tuple[int, str], Drives] = field(default_factory=dict)  # volumes that a drive has failed in
     paused: Array | None = None  # the row of a resumable rebuild that waits to go on
 
 
@@ -112,17 +114,19 @@ class Flow:
         blocks = []
         left = float(seconds)
         while left > _EPSILON:
+            room = min(left, drives.until(self))
             if self.state.part_s > 0.0:
-                step = min(left, tick_s - self.state.part_s)
+                step = min(room, tick_s - self.state.part_s)
                 blocks.append(self._part(step))
-            elif left >= tick_s - _EPSILON:
-                ticks = min(_CHUNK, math.floor((left + _EPSILON) / tick_s))
+            elif room >= tick_s - _EPSILON:
+                ticks = min(_CHUNK, math.floor((room + _EPSILON) / tick_s))
                 step = ticks * tick_s
                 blocks.append(self._ticks(ticks, tick_s, self._random.standard_normal(ticks)))
             else:
-                step = left
+                step = room
                 blocks.append(self._part(step))
             left -= step
+            drives.note_ends(self)
         return self._joined(blocks)
 
     def _part(self, step: float) -> Block:
@@ -180,6 +184,7 @@ class Flow:
         params = build(scenario)
         params.hw[:, _KEPT] = self.params.hw[:, _KEPT]
         self.scenario, self.params = scenario, params
+        drives.keep(self)
 
     def copy(self) -> Flow:
         """An independent copy that would go on exactly as this one."""
@@ -376,6 +381,8 @@ _APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "tail_of_log_us": _set_machine(at.H_LOG_TAIL, 1e-6),
     "delayed_durability": _set_machine(at.H_LAZY, 1.0),
     "snapshot_transaction": running.open_snapshot,
+    "drive_failure": drives.fail,
+    "drive_replaced": drives.replace,
     "restart": _restart,
     "connected": _set(at.S_CONNECTED),
     "suspended": _set(at.S_SUSPENDED),

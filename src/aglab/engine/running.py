@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.units import PAGE_BYTES
 from aglab.engine import layout as at
+from aglab.engine.drives import profile_of
 from aglab.engine.job_rows import job_row, seeding_target_row
 from aglab.scenario.changes import Change
 from aglab.scenario.maintenance import IndexRebuild, Job, Seeding
@@ -71,7 +72,7 @@ def start(flow: Flow, index: int, job: Job) -> None:
         total = float(flow.state.st[index, at.S_LSN] - min(flow.state.st[index, at.S_BACKUP], flow.state.st[index, at.S_LSN]))
     if isinstance(job, IndexRebuild):
         _check_rebuild(flow, job)
-    made = job_row(scenario.profile, job, max(total, PAGE_BYTES), overrides=scenario.overrides)
+    made = job_row(profile_of(flow, index), job, max(total, PAGE_BYTES), overrides=scenario.overrides)
     made[at.J_LOAD] = row[at.J_LOAD]
     if isinstance(job, Seeding):
         _start_target(flow, index, job, made)
@@ -117,7 +118,7 @@ def _start_target(flow: Flow, index: int, job: Seeding, source: Any) -> None:
         raise UsageError(f"to={job.to!r} must be a secondary (seeding)", "the primary is where the data comes from")
     _refuse_busy(flow, target, "data")
     row = flow.state.jb[target, 0]
-    made = seeding_target_row(flow.scenario.profile, source, index, job, flow.scenario.overrides)
+    made = seeding_target_row(profile_of(flow, target), source, index, job, flow.scenario.overrides)
     made[at.J_LOAD] = row[at.J_LOAD]
     row[:] = made
 

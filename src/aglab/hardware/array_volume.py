@@ -83,5 +83,7 @@ def array_volume(array: DiskArray, layout: ArrayVolume) -> Volume:
         read_latency_us=service_ms(spindle, fill, 1.0, _PAGE_KB) * 1e3,
         write_latency_us=array.cache_write_ms * 1e3,
         capacity_gb=array.usable_gb * layout.arrays * share,
+        spares=array.spares * layout.arrays,
+        rebuild_mb_s=middle_mb_s,
         max_mb_s=links_mb_s if links_mb_s < devices * middle_mb_s else 0.0,  # links wider than the drives limit nothing
     )

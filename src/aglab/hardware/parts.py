@@ -105,6 +105,11 @@ class Volume:
     capacity_gb: float = number("GB", 0.1, 1e7, "size of one device")
     max_mb_s: float = number("MB/s", 0, 1e6, "limit of controller, link or cloud volume for all I/O; 0 for none", default=0.0)
     max_iops: float = number("IOPS", 0, 1e8, "limit of controller or cloud volume for all I/O; 0 for none", default=0.0)
+    spares: int = number("devices", 0, 100, "hot spares: one takes the place of a device that fails", default=0, integer=True)
+    rebuild_share: float = number("", 0.01, 0.95, "share of the devices' time that a rebuild takes", default=0.3)
+    rebuild_mb_s: float = number(
+        "MB/s", 0, 1e6, "rate of a rebuild with all their time; 0: the lower of sequential reads and writes", default=0.0
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "raid", str(self.raid))

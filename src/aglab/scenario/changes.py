@@ -9,6 +9,7 @@ from typing import Any
 
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import check_number
+from aglab.scenario.drives import Drive, drive_of
 from aglab.scenario.maintenance import Job, job_of
 
 
@@ -18,7 +19,7 @@ class Kind:
 
     scope: str
     meaning: str
-    kind: str  # number, flag, action, mode, name, job
+    kind: str  # number, flag, action, mode, name, job, drive
     unit: str = ""
     low: float = 0.0
     high: float = 0.0
@@ -46,6 +47,8 @@ CHANGES: dict[str, Kind] = {
     "snapshot_transaction": Kind(
         "cluster", "a transaction under snapshot isolation stays open: versions are kept from now on; false ends it", "flag"
     ),
+    "drive_failure": Kind("any", "a drive fails: a volume, or a table of volume and drive; a spare is rebuilt at once", "drive"),
+    "drive_replaced": Kind("any", "a new drive is put in: it is rebuilt where one lacks, else it is a spare", "drive"),
     "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
     "suspended": Kind("node", "whether redo is suspended on this node", "flag"),
@@ -76,7 +79,7 @@ class Change:
         return [self.at_s + step * self.every_s for step in range(math.ceil((end_s - self.at_s) / self.every_s - 1e-9))]
 
 
-def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | Job:
+def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]) -> float | str | Job | Drive:
     """The value of one change as the engine takes it.
 
     Raises
@@ -99,6 +102,8 @@ def check_change(name: str, value: Any, node: str | None, nodes: tuple[str, ...]
         return float(check_number(name, value, declared, where))
     if kind.kind == "job":
         return job_of(name, value, where)
+    if kind.kind == "drive":
+        return drive_of(name, value, where)
     if kind.kind == "name":
         if value not in nodes:
             raise unknown_name(f"{name}: node", str(value), nodes)
