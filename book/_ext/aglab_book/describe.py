@@ -228,7 +228,14 @@ class TimelineKeys(SphinxDirective):
 def timeline_tables() -> list[Table]:
     """Changes with scope, unit and range; then the fields of a backup."""
     scopes = {"cluster": "the whole cluster", "node": "needs node", "any": "all nodes, or the node named"}
-    kinds = {"flag": "true, false", "action": "true", "name": "a node", "mode": "a mode", "job": "a table"}
+    kinds = {
+        "flag": "true, false",
+        "action": "true",
+        "name": "a node",
+        "mode": "a mode",
+        "job": "a table",
+        "drive": "a volume, a table",
+    }
     changes = tuple(
         (name, scopes[kind.scope], kind.unit, kinds.get(kind.kind, f"{kind.low:g} to {kind.high:g}"), kind.meaning)
         for name, kind in CHANGES.items()

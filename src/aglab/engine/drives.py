@@ -128,7 +128,7 @@ def note_ends(flow: Flow) -> None:
 def profile_of(flow: Flow, index: int) -> Profile:
     """The machine as it is now: what a job that begins finds."""
     profile = flow.scenario.profile
-    parts = {
+    parts: dict[str, Any] = {
         name: degraded(getattr(profile, name), now.failed, now.rebuilding > 0)
         for (node, name), now in flow.state.drives.items()
         if node == index

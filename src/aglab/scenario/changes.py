@@ -47,8 +47,10 @@ CHANGES: dict[str, Kind] = {
     "snapshot_transaction": Kind(
         "cluster", "a transaction under snapshot isolation stays open: versions are kept from now on; false ends it", "flag"
     ),
-    "drive_failure": Kind("any", "a drive fails: a volume, or a table of volume and drive; a spare is rebuilt at once", "drive"),
-    "drive_replaced": Kind("any", "a new drive is put in: it is rebuilt where one lacks, else it is a spare", "drive"),
+    "drive_failure": Kind(
+        "any", "a drive fails (the primary's, without node): a volume, or a table of volume and drive", "drive"
+    ),
+    "drive_replaced": Kind("any", "a new drive is put in (as above): it is rebuilt, or a spare where none lacks", "drive"),
     "restart": Kind("any", "stop cleanly and start again: every dirty page has been written", "action"),
     "connected": Kind("node", "whether the primary reaches this secondary", "flag"),
     "suspended": Kind("node", "whether redo is suspended on this node", "flag"),
