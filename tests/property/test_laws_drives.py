@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 
 from hypothesis import HealthCheck, given, settings
@@ -53,15 +54,17 @@ def with_data(scenario: Scenario, volume) -> Scenario:
 @EXAMPLES
 @given(scenarios(), st.integers(1, 6), st.sampled_from([0.0, 100.0, 1000.0]))
 def test_degraded_is_never_faster_and_rebuilding_not_either(scenario, drive, pages_s):
-    """Sound, lacking a drive, lacking it and rebuilding: each is no faster than the one before.
+    """Sound, lacking a drive, lacking it and rebuilding: each is no faster than the one before, or has written less meanwhile.
 
-    Without page writes and with a throttled writer. One that writes as fast as it may backs off by its own latency: on a slower
-    volume it leaves reads more room for a while, and is longer at it.
+    A writer that saturates the volume backs off by its own latency: on a slower one it leaves reads more room, and takes longer.
     """
     volume = scenario.profile.data
     made = [volume, *(degraded(volume, frozenset({drive}), rebuilding) for rebuilding in (False, True))]
-    rates = [steady(with_data(scenario, one), pages_s).throughput_s for one in made]
-    assert rates[0] * (1 + TIGHT) >= rates[1] and rates[1] * (1 + TIGHT) >= rates[2] > 0
+    found = [steady(with_data(scenario, one), pages_s) for one in made]
+    for before, after in itertools.pairwise(found):
+        owed = after.write_pages_s < before.write_pages_s * (1 - TIGHT)
+        assert after.throughput_s <= before.throughput_s * (1 + TIGHT) or (owed and pages_s > 0)
+    assert found[-1].throughput_s > 0
 
 
 @EXAMPLES
