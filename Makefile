@@ -40,6 +40,9 @@ soak:
 	AGLAB_AG_SCHEDULES=$${AGLAB_AG_SCHEDULES:-10000} AGLAB_TDS_SCHEDULES=$${AGLAB_TDS_SCHEDULES:-1000} \
 	AGLAB_FUZZ_EXAMPLES=$${AGLAB_FUZZ_EXAMPLES:-20000} AGLAB_LAW_EXAMPLES=$${AGLAB_LAW_EXAMPLES:-1000} \
 	$(PY) -m pytest tests/property tests/wire/test_wire_fuzz.py tests/tsql/test_text_fuzz.py --timeout=28800
+	@if $(PY) -c "import atheris" 2>/dev/null; then for what in wire text; do \
+	  $(PY) tests/fuzz/guided.py $$what --seconds $${AGLAB_GUIDED_SECONDS:-3600} || exit 1; done; \
+	else echo "guided fuzzing left out: $(PY) -m pip install atheris (Linux, macOS) brings it"; fi
 	$(PY) -m pytest tests/clients -m clients -rs
 
 # Containers on a real Docker Engine, with the twin as the node image. As root on Debian it brings engine and Compose itself.
