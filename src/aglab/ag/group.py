@@ -291,10 +291,11 @@ class Group(FormingRules):
         """When a :class:`~aglab.ag.events.Tick` would next do something, or None."""
         times = [self.regroup_at_s] if self.regroup_at_s is not None else []
         for node in self.nodes.values():
-            primary = self.primary_of(node)
-            spec = self.spec_of(primary.name) if primary is not None else None
-            if node.connected and node.silent_since_s is not None and spec is not None:
-                times.append(node.silent_since_s + spec.session_timeout_s)
+            if node.connected and node.silent_since_s is not None:
+                primary = self.primary_of(node)
+                spec = self.spec_of(primary.name) if primary is not None else None
+                if spec is not None:
+                    times.append(node.silent_since_s + spec.session_timeout_s)
             times += [copy.revert_done_s for copy in node.databases.values() if copy.moving and copy.revert_done_s is not None]
         times += [since_s + self.spec.health_check_timeout_ms / 1000 for _, since_s in self.faults.values()]
         return min(times, default=None)

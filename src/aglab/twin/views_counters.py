@@ -78,9 +78,8 @@ class Reading:
 
 def _engine_rows(now: Reading, counters: tuple[Counter, ...]) -> Iterator[Row]:
     node = now.node
-    replicated = node.cluster.group is not None
     for counter in counters:
-        if counter.object in (_DR, _AR) and not replicated:
+        if counter.object in (_DR, _AR) and node.cluster.group is None:
             continue
         key, cumulative = _SOURCE[counter.key]
         value = now.total(key) if cumulative else int(now.gauges.get(key, 0.0))

@@ -36,13 +36,10 @@ class BaseExecutor:
 
     def __init__(self, runtime: Runtime, interpreter: Any) -> None:
         self.runtime = runtime
+        self.session: Session = runtime.session
         self.interpreter = interpreter
         self.in_procedure = bool(runtime.procedure)
         self.line = 0  # of the statement that runs
-
-    @property
-    def session(self) -> Session:
-        return self.runtime.session
 
     # --- compiling ----------------------------------------------------------------------------------------------------------
 

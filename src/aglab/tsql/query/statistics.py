@@ -103,8 +103,11 @@ class StatementCache:
                 self.entries.popitem(last=False)
         entry.executions += 1
         entry.last_execution = now
+        first, measures = entry.executions == 1, entry.measures
         for name, value in values.items():
-            entry.measures.setdefault(name, Measure()).add(value, entry.executions == 1)
+            if name not in measures:
+                measures[name] = Measure()
+            measures[name].add(value, first)
         return entry
 
     def clear(self) -> None:
