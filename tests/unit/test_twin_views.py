@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from aglab.core.errors import UsageError
-from aglab.tsql import Change, Command, Host, Message, TsqlError, Wait
+from aglab.tsql import Change, Command, Host, Message, Session, TsqlError, Wait
 from aglab.tsql.catalog import registry
 from aglab.twin import views_hadr, views_server
 from aglab.twin.cluster import Cluster, checked_port_base
@@ -45,7 +45,7 @@ def suspended(cluster):
 def call(cluster, name, /, on="sql1", session=None, **arguments):
     """EXEC twin.name on a node."""
     host = cluster.nodes[on]
-    session = session or SimpleNamespace(spid=51, is_sysadmin=True, transaction=None)
+    session = session or Session(51)
     return drive(cluster, host.adapter(name).call(session, **arguments))
 
 
@@ -225,7 +225,7 @@ def test_a_value_the_engine_refuses_is_a_tsql_error(cluster):
 
 def test_backups_take_time_and_free_the_log(cluster):
     """A log backup takes virtual time, prints SQL Server's messages and lets the log be reused."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
+    node, session = cluster.nodes["sql1"], Session(51, database="OLTP")
     cluster.plant.start_load(4)
     go(cluster, 60)
     drive(cluster, node.administer(Command("CHECKPOINT"), session))
@@ -248,7 +248,7 @@ def test_backups_take_time_and_free_the_log(cluster):
 
 def test_suspend_and_resume(cluster):
     """Suspended on the primary, data movement stops to every replica; on a secondary, to that one; a database outside says so."""
-    session = SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
+    session = Session(51, database="OLTP")
     drive(cluster, cluster.nodes["sql3"].administer(Command("ALTER DATABASE SET HADR", "OLTP", {"HADR": "SUSPEND"}), session))
     assert suspended(cluster) == [False, False, True]
     drive(cluster, cluster.nodes["sql3"].administer(Command("ALTER DATABASE SET HADR", "OLTP", {"HADR": "RESUME"}), session))
@@ -260,7 +260,7 @@ def test_suspend_and_resume(cluster):
 
 def test_checkpoint_and_unknown_commands(cluster):
     """CHECKPOINT starts one in the engine; a command that the node does not know is None, never a silent success."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True, trancount=0, database="OLTP")
+    node, session = cluster.nodes["sql1"], Session(51, database="OLTP")
     cluster.plant.start_load(8)
     go(cluster, 20)
     drive(cluster, node.administer(Command("CHECKPOINT", ""), session))
