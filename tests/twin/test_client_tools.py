@@ -82,3 +82,39 @@ def test_the_local_server_and_its_role_members(link):
         ON r.principal_id = x.role_principal_id JOIN sys.server_principals m ON m.principal_id = x.member_principal_id"""
     assert {"role": "sysadmin", "member": "sa"} in link.rows(members)
     assert len({row["database_guid"] for row in link.rows("SELECT database_guid FROM sys.database_recovery_status")}) >= 4
+
+
+def test_what_tools_read_from_the_registry(link):
+    """Values that the node has; one that it has not leaves the parameter alone, and says so unless no_output is given."""
+    read = """DECLARE @v nvarchar(500) = N'as it was';
+        EXEC master.dbo.xp_instance_regread N'HKEY_LOCAL_MACHINE', N'Software', N'{}', @v OUTPUT{}; SELECT @v AS v"""
+    assert link.rows(read.format("LoginMode", ""))[0]["v"] == "2"
+    assert link.rows(read.format("DefaultData", ""))[0]["v"] == link.value("SELECT SERVERPROPERTY('InstanceDefaultDataPath')")
+    assert link.rows(read.format("NumErrorLogs", ", N'no_output'"))[0]["v"] == "as it was"
+    row = link.rows("EXEC xp_instance_regread N'HKEY_LOCAL_MACHINE', N'Software', N'AuditLevel'")[0]
+    assert (row["Value"], row["Data"]) == ("AuditLevel", 2)
+    facts = {row["Name"]: row["Character_Value"] for row in link.rows("EXEC master.dbo.xp_msver")}
+    assert facts["ProductVersion"] == link.value("SELECT SERVERPROPERTY('ProductVersion')")
+    assert int(facts["ProcessorCount"]) == link.value("SELECT cpu_count FROM sys.dm_os_sys_info")
+
+
+def test_types_of_variants_and_bytes_as_text(link):
+    """SQL_VARIANT_PROPERTY by the value's type; bytes read as nvarchar are UTF-16, as varchar single bytes."""
+    row = link.rows(
+        """SELECT SQL_VARIANT_PROPERTY(CAST(1.5 AS decimal(9,3)), 'Scale') AS scale,
+        SQL_VARIANT_PROPERTY(N'ab', 'BaseType') AS base,
+        SQL_VARIANT_PROPERTY(SERVERPROPERTY('EngineEdition'), 'BaseType') AS held, SQL_VARIANT_PROPERTY(1, 'nothing') AS none,
+        CAST(0x41004200 AS nvarchar(9)) AS wide, CAST(0x4142 AS varchar(9)) AS narrow, CAST(0x41 AS nvarchar(9)) AS odd,
+        sys.fn_varbintohexsubstring(1, 0x0102FF, 2, 0) AS hex, sys.fn_varbintohexstr(0x0A) AS whole"""
+    )[0]
+    assert row == {
+        "scale": 3,
+        "base": "nvarchar",
+        "held": "int",
+        "none": None,
+        "wide": "AB",
+        "narrow": "AB",
+        "odd": "A",
+        "hex": "0x02ff",
+        "whole": "0x0a",
+    }

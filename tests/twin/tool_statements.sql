@@ -266,3 +266,48 @@ SELECT TABLE_CATALOG, TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE FROM INFORMATION_SCHE
 DATA_TYPE, IS_NULLABLE FROM INFORMATION_SCHEMA.COLUMNS; SELECT ROUTINE_NAME FROM INFORMATION_SCHEMA.ROUTINES; SELECT
 SCHEMA_NAME FROM INFORMATION_SCHEMA.SCHEMATA; SELECT TABLE_NAME FROM INFORMATION_SCHEMA.VIEWS; SELECT CONSTRAINT_NAME FROM
 INFORMATION_SCHEMA.TABLE_CONSTRAINTS; SELECT COLUMN_NAME FROM INFORMATION_SCHEMA.KEY_COLUMN_USAGE
+GO
+DECLARE @mode int, @path nvarchar(512), @levels int; EXEC master.dbo.xp_instance_regread N'HKEY_LOCAL_MACHINE',
+N'Software\Microsoft\MSSQLServer\MSSQLServer', N'LoginMode', @mode OUTPUT; EXEC master.dbo.xp_instance_regread N'HKEY_LOCAL_MACHINE',
+N'Software\Microsoft\MSSQLServer\MSSQLServer', N'BackupDirectory', @path OUTPUT; EXEC master.dbo.xp_instance_regread
+N'HKEY_LOCAL_MACHINE', N'Software\Microsoft\MSSQLServer\MSSQLServer', N'NumErrorLogs', @levels OUTPUT; EXEC master.sys.xp_regread
+N'HKEY_LOCAL_MACHINE', N'SYSTEM\CurrentControlSet\Services\SQLBrowser', N'ObjectName', N'no_output'; SELECT @mode, @path,
+ISNULL(@levels, -1)
+GO
+CREATE TABLE #facts (id int, name sysname, internal int, value nvarchar(512)); INSERT #facts EXEC master.dbo.xp_msver; SELECT value FROM
+#facts WHERE name = N'ProcessorCount'; DROP TABLE #facts; DECLARE @net sysname; EXEC master.dbo.xp_getnetname @net OUTPUT; SELECT @net
+GO
+EXEC master.dbo.sp_server_info; EXEC master.dbo.sp_enum_oledb_providers; EXEC master.dbo.sp_enumerrorlogs
+GO
+DECLARE @page float; SELECT @page = v.low / 1024.0 FROM master.dbo.spt_values v WHERE v.number = 1 AND v.type = 'E'; SELECT @page *
+SUM(a.used_pages) FROM sys.allocation_units a; SELECT v.name FROM master..spt_values v WHERE v.type = 'LR'; SELECT number FROM
+master.dbo.spt_values WHERE type = 'P' AND number BETWEEN 1 AND 31
+GO
+SELECT CAST(CAST(g.name AS varbinary(256)) AS sysname) AS [Name], g.data_space_id FROM sys.filegroups AS g ORDER BY [Name] ASC
+GO
+SELECT sl.langid, sl.name, sl.alias, sl.dateformat, sl.datefirst, sl.lcid, sl.msglangid FROM sys.syslanguages sl; SELECT name,
+credential_identity, target_type FROM sys.credentials; SELECT name, dll_path, is_enabled FROM sys.cryptographic_providers; SELECT name,
+physical_name, type_desc FROM sys.backup_devices; SELECT t.name, t.is_disabled, m.definition, a.assembly_class FROM
+master.sys.server_triggers t LEFT JOIN master.sys.server_sql_modules m ON m.object_id = t.object_id LEFT JOIN
+master.sys.server_assembly_modules a ON a.object_id = t.object_id; SELECT name, audit_guid, on_failure_desc FROM sys.server_audits;
+SELECT s.name, d.audit_action_name FROM sys.server_audit_specifications s JOIN sys.server_audit_specification_details d ON
+d.server_specification_id = s.server_specification_id; SELECT name FROM sys.resource_governor_external_resource_pools
+GO
+SELECT d.name, o.non_transacted_access_desc, t.retention_period_units_desc FROM sys.databases d LEFT JOIN
+sys.database_filestream_options o ON o.database_id = d.database_id LEFT JOIN sys.change_tracking_databases t ON t.database_id =
+d.database_id
+GO
+SELECT v.name, v.is_ms_shipped, SCHEMA_NAME(v.schema_id) FROM sys.all_views v; SELECT o.name FROM sys.system_objects o; SELECT p.name FROM
+sys.all_parameters p; SELECT m.definition FROM sys.system_sql_modules m; SELECT name FROM sys.table_types; SELECT name FROM
+sys.assembly_types; SELECT name FROM sys.asymmetric_keys; SELECT name FROM sys.column_master_keys; SELECT name FROM
+sys.column_encryption_keys; SELECT name FROM sys.plan_guides; SELECT name FROM sys.security_policies; SELECT name FROM
+sys.xml_schema_collections; SELECT name FROM sys.database_scoped_credentials; SELECT name FROM sys.database_audit_specifications; SELECT
+name FROM sys.external_file_formats; SELECT name FROM sys.external_libraries; SELECT name FROM sys.fulltext_stoplists; SELECT object_id
+FROM sys.fulltext_indexes; SELECT name FROM sys.registered_search_property_lists; SELECT object_id FROM sys.change_tracking_tables; SELECT
+assembly_class FROM sys.assembly_modules; SELECT audit_action_id FROM sys.database_audit_specification_details
+GO
+SELECT c.name, c.default_object_id, c.is_sparse, c.generated_always_type_desc, c.is_masked FROM sys.all_columns c JOIN sys.all_views v ON
+v.object_id = c.object_id WHERE v.name = 'databases'
+GO
+SELECT p.name, sys.fn_varbintohexsubstring(1, p.sid, 1, 0), SUSER_SNAME(sid_binary(N'NT SERVICE\MSSQLSERVER')) FROM sys.server_principals p;
+SELECT c.name, SQL_VARIANT_PROPERTY(c.value, 'BaseType') FROM sys.database_scoped_configurations c

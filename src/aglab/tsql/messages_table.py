@@ -682,6 +682,7 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     13607: (16, 4, "JSON path is not properly formatted. Unexpected character '{0}' is found at position {1}."),
     13608: (16, 1, "Property cannot be found on the specified JSON path."),
     13609: (16, 4, "JSON text is not properly formatted. Unexpected character '{0}' is found at position {1}."),
+    22001: (1, 1, "RegQueryValueEx() returned error 2, 'The system cannot find the file specified.'"),
     15002: (16, 1, "The procedure '{0}' cannot be executed within a transaction."),
     15197: (16, 1, "There is no text for object '{0}'."),
     15225: (

@@ -17,13 +17,13 @@ Convert = Callable[[Any], Any]
 
 
 def to_text(source: SqlType, target: SqlType, style: int | None) -> Convert:
-    write = writer(source, style)
+    wide = target.name[0] == "n"
+    write = writer(source, style, wide)
     length = target.length
     if target.name in ("text", "ntext", "xml"):
         return write
     fixed = target.name in ("char", "nchar")
     number = source.name in NUMBERS
-    wide = target.name[0] == "n"
 
     def as_text(value: Any) -> Any:
         text = write(value)
@@ -40,8 +40,8 @@ def to_text(source: SqlType, target: SqlType, style: int | None) -> Convert:
     return as_text
 
 
-def writer(source: SqlType, style: int | None = None) -> Convert:
-    """How a type's values are written as text."""
+def writer(source: SqlType, style: int | None = None, wide: bool = False) -> Convert:
+    """How a type's values are written as text; bytes are read as UTF-16 where the target is ``wide``."""
     name = source.name
     if name in STRINGS:
         return lambda value: value
@@ -64,6 +64,8 @@ def writer(source: SqlType, style: int | None = None) -> Convert:
             return lambda value: "0x" + value.hex().upper()
         if style == 2:
             return lambda value: value.hex().upper()
+        if wide:
+            return lambda value: (value + b"\0" * (len(value) % 2)).decode("utf-16-le", "surrogatepass")
         return lambda value: value.decode("cp1252", "replace")
     if name in DATES:
         return date_writer(source, style)

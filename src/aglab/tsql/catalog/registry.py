@@ -37,6 +37,7 @@ MODULES = (
     "compatibility",
     "msdb",
     "tools",
+    "tools_more",
 )
 
 

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from aglab.tsql.catalog.objects import _OBJECT, _base, constraint_id, type_facts
-from aglab.tsql.catalog.registry import VIEWS, provide
+from aglab.tsql.catalog.registry import PROVIDERS, VIEWS, provide
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Table
 
 _CREATED = datetime.datetime(2022, 11, 16)
-_COLUMN = """object_id int!, name sysname, column_id int!, system_type_id tinyint!, user_type_id int!, max_length smallint!, precision tinyint!,
-    scale tinyint!, collation_name sysname, is_nullable bit, is_ansi_padded bit!, is_rowguidcol bit!, is_identity bit!, is_computed bit!"""
+_COLUMN = ", ".join(f"{c.name} {c.type}{'' if c.nullable else '!'}" for c in VIEWS[("sys", "columns")].columns)
 
 # Kinds of objects that cannot be made here.
 _WITHOUT_ROWS = (
@@ -119,12 +118,17 @@ def _mirroring(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
 @provide("sys.all_columns: " + _COLUMN)
 def _all_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     """Columns of user tables and of every system view that the twin has."""
-    sources: list[tuple[int, Any]] = [(table.id, table.columns) for table in database.tables()]
-    sources += [(view.object_id, view.columns) for view in VIEWS.values() if view.schema == "sys"]
-    for number, columns in sources:
+    yield from PROVIDERS["sys.columns"](runtime, database, arguments)
+    flags = """is_filestream is_replicated is_non_sql_subscribed is_merge_published is_dts_replicated is_xml_document is_sparse
+        is_column_set is_hidden is_masked""".split()
+    facts: dict[str, Any] = dict.fromkeys(flags, False) | dict.fromkeys(
+        ("xml_collection_id", "default_object_id", "rule_object_id"), 0
+    )
+    facts |= {"generated_always_type": 0, "generated_always_type_desc": "NOT_APPLICABLE"}
+    for number, columns in [(view.object_id, view.columns) for view in VIEWS.values() if view.schema == "sys"]:
         for place, column in enumerate(columns, 1):
             system, user, length, precision, scale = type_facts(column.type)
-            yield {
+            yield facts | {
                 "object_id": number,
                 "name": column.name,
                 "column_id": place,
@@ -137,8 +141,8 @@ def _all_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
                 "is_nullable": column.nullable,
                 "is_ansi_padded": True,
                 "is_rowguidcol": False,
-                "is_identity": bool(column.identity),
-                "is_computed": getattr(column, "computed", None) is not None,
+                "is_identity": False,
+                "is_computed": False,
             }
 
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from aglab.core.sqltypes import INT, SQL_VARIANT, nvarchar
+from aglab.core.sqltypes import INT, SQL_VARIANT, SqlType, nvarchar
+from aglab.tsql.functions.registry import builder
 from aglab.tsql.functions.system import keyed, nullary
+from aglab.tsql.query.scope import Expr
 from aglab.tsql.store.files import used_pages
+from aglab.tsql.store.table import column_bytes
+from aglab.tsql.types import STRINGS
 
 COLLATION = "sql_latin1_general_cp1_ci_as"
 COLLATION_VALUES = {"codepage": 1252, "lcid": 1033, "comparisonstyle": 196609, "version": 0}
@@ -48,3 +52,50 @@ keyed("LOGINPROPERTY", SQL_VARIANT, _login, 2, 2, "ss")
 keyed("COLLATIONPROPERTY", SQL_VARIANT, _collation, 2, 2, "ss")
 keyed("FULLTEXTSERVICEPROPERTY", INT, lambda r, name: {"isfulltextinstalled": 0}.get((name or "").lower()))
 nullary("ORIGINAL_DB_NAME", nvarchar(128), lambda r: r.session.login_database)
+
+
+def _variant_facts(value: Any, declared: SqlType | None) -> tuple[SqlType, int]:
+    """The base type of a value and the bytes it takes with its type's description."""
+    from aglab.tsql.execute.calls import type_of
+
+    if declared is None or declared.name == "sql_variant":
+        declared = getattr(value, "type", None) or type_of(value)
+        value = getattr(value, "value", value)
+    bytes_ = len(value) * (2 if declared.name[0] == "n" else 1) if isinstance(value, (str, bytes)) else column_bytes(declared)
+    return declared, bytes_
+
+
+@builder("SQL_VARIANT_PROPERTY", 2)
+def _variant_property(compiler: Any, call: Any, args: list[Expr]) -> Expr:
+    """BaseType, Precision, Scale, TotalBytes, Collation, MaxLength; NULL for another name. Source: "SQL_VARIANT_PROPERTY"."""
+    from aglab.tsql.catalog.objects import type_facts
+
+    value, wanted, declared = args[0].fn, args[1].fn, args[0].type
+
+    def run(frame: Any) -> Any:
+        held, name = value(frame), str(wanted(frame) or "").lower()
+        if held is None:
+            return None
+        base, size = _variant_facts(held, declared)
+        text = base.name in STRINGS
+        _, _, length, precision, scale = type_facts(base)
+        facts = {"basetype": base.name, "precision": precision, "scale": scale, "totalbytes": size + (8 if text else 2)}
+        facts |= {"collation": "SQL_Latin1_General_CP1_CI_AS" if text else None, "maxlength": length}
+        return facts.get(name)
+
+    return Expr(run, SQL_VARIANT, args[0].refs | args[1].refs)
+
+
+# Not documented; tools turn an account's name into its SID with it. The twin knows no accounts of an operating system.
+keyed("SID_BINARY", SqlType("varbinary", length=85), lambda runtime, name: None)
+
+
+def _hex(runtime: Any, prefix: Any, data: Any, start: Any, count: Any) -> str | None:
+    """sys.fn_varbintohexsubstring: not documented; ``start`` counts from 1, a count of 0 or less means all."""
+    if not isinstance(data, bytes) or start is None or start < 1:
+        return None
+    return ("0x" if prefix else "") + data[start - 1 :][: count if count and count > 0 else None].hex()
+
+
+keyed("FN_VARBINTOHEXSUBSTRING", nvarchar(4000), _hex, 4, 4, "iaii")
+keyed("FN_VARBINTOHEXSTR", nvarchar(4000), lambda runtime, data: _hex(runtime, 1, data, 1, 0), 1, 1, "a")
