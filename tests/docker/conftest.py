@@ -11,19 +11,21 @@ from pathlib import Path
 
 import pytest
 
+from ports import three_ports
+
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = "aglab-test"
 IMAGE = os.environ.get("AGLAB_SQL_IMAGE", "aglab-twin-node")
-PORT_BASE = 24331
 COMPOSE = ["compose", "-f", str(ROOT / "docker" / "compose.yaml"), "-f", str(ROOT / "docker" / "node" / "world.yaml")]
 
 
 class Engine:
     """Docker and aglab as a user calls them, with this test's project, ports and home."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, port_base: int) -> None:
         self.home = home
-        ports = {f"AGLAB_PORT_SQL{number + 1}": str(PORT_BASE + number) for number in range(3)}
+        self.port_base = port_base
+        ports = {f"AGLAB_PORT_SQL{number + 1}": str(port_base + number) for number in range(3)}
         self.environment = {
             **os.environ,
             **ports,
@@ -64,9 +66,14 @@ class Engine:
         words = ["exec", self.container(node), "/bin/bash", "-c", command, f"SET NOCOUNT ON; {text}"]
         return self.docker(*words).stdout.strip()
 
+    def words(self, *words):
+        """A command of aglab; ``up`` with this test's ports."""
+        own = ["--port-base", str(self.port_base)] if words[0] == "up" else []
+        return [sys.executable, "-m", "aglab", *words, *own]
+
     def aglab(self, *words, check=True, **environment):
         done = subprocess.run(
-            [sys.executable, "-m", "aglab", *words],
+            self.words(*words),
             capture_output=True,
             text=True,
             timeout=300,
@@ -93,9 +100,10 @@ def engine(tmp_path_factory):
     """The engine; what this session made is gone at its end, however it ends."""
     if shutil.which("docker") is None or subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
         pytest.fail("these tests need a Docker Engine: scripts/install_docker.sh brings one on Debian")
-    made = Engine(tmp_path_factory.mktemp("home"))
-    if made.docker("image", "inspect", IMAGE, check=False).returncode:
-        pytest.fail(f"image {IMAGE} is not here: scripts/node_image.sh builds it")
-    made.compose("--profile", "load", "down", "--volumes", "--remove-orphans", check=False)
-    yield made
-    made.compose("--profile", "load", "down", "--volumes", "--remove-orphans", check=False)
+    with three_ports() as port_base:
+        made = Engine(tmp_path_factory.mktemp("home"), port_base)
+        if made.docker("image", "inspect", IMAGE, check=False).returncode:
+            pytest.fail(f"image {IMAGE} is not here: scripts/node_image.sh builds it")
+        made.compose("--profile", "load", "down", "--volumes", "--remove-orphans", check=False)
+        yield made
+        made.compose("--profile", "load", "down", "--volumes", "--remove-orphans", check=False)

@@ -163,6 +163,37 @@ def test_a_node_out_of_reach_is_cut_and_comes_back(world, monkeypatch):
     until(lambda: not world.cut and connected(world, "sql2"), "the link is joined")
 
 
+def test_a_node_that_starts_again_is_not_cut_by_what_was_said_of_its_earlier_life(world, monkeypatch):
+    """Joined at its start, before the others have found it; to a node that is off the network it stays cut."""
+    monkeypatch.setattr(container_world, "GRACE_S", 0.0)
+    for name in NAMES:
+        world.add(name)
+    for peer in ("sql2", "sql3"):
+        probe(world.containers["sql1"], peer, "127.0.0.1:1")
+    until(lambda: world.cut == {("sql1", "sql2"), ("sql1", "sql3")}, "sql1 is cut off")
+    world.containers["sql1"].kill()
+    until(lambda: "sql1" not in world.reached, "sql1 has ended")
+    monkeypatch.setattr(container_world, "GRACE_S", 1e9)  # nobody is listened to any more
+    world.off.add("sql3")
+    world.add("sql1")
+    assert world.cut == {("sql1", "sql3")}
+
+
+def test_a_node_that_has_its_address_again_is_joined_at_once(world, monkeypatch):
+    """Before any sign of life was seen; a node that others miss, a frozen one, is not."""
+    monkeypatch.setattr(container_world, "GRACE_S", 1e9)
+
+    def heard(name, links, attached):
+        world.cluster.world.ask(lambda: world._heard(name, links, attached))
+
+    world.cut.update({("sql1", "sql2"), ("sql2", "sql3")})
+    heard("sql1", {"sql2": False, "sql3": False}, True)
+    heard("sql2", {"sql1": False, "sql3": False}, False)
+    assert world.off == {"sql2"}
+    heard("sql2", {"sql1": False, "sql3": False}, True)
+    assert world.cut == {("sql2", "sql3")} and not world.off, "sql1 misses sql3, which may be frozen"
+
+
 def tell_network(node, said):
     """What the stand-in for tc does: a line to the node, the delay in force back."""
     with socket.socket(socket.AF_UNIX) as line:

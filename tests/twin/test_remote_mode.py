@@ -151,7 +151,7 @@ def test_verbs_that_are_not_ours_give_their_reason(file):
         }.items():
             with pytest.raises(StepNotPossible, match=REASONS[verb]):
                 call()
-        frames = remote._sample_all(["sql1", "sql2"], _sampling(), 1)
+        frames = remote._sample_all(["sql1", "sql2"], [remote.connect(name) for name in ("sql1", "sql2")], _sampling(), 1)
         assert len(frames) == 2 and len(frames[0]) == 3
 
 

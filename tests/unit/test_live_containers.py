@@ -97,6 +97,18 @@ def test_up_starts_waits_forms_and_remembers(stand):
     assert not [call for call in stand.calls if call.startswith("compose down")]
 
 
+def test_an_attempt_that_was_killed_is_ended_first(stand):
+    """Its init service may still work: it is removed before another one begins; without one nothing is removed."""
+    stand.set("attempts", ["4711", "4712"])
+    stand.project().up()
+    [removed] = [number for number, call in enumerate(stand.calls) if call.startswith("rm ")]
+    assert stand.calls[removed] == "rm --force 4711 4712"
+    assert stand.calls[removed + 1].startswith("compose run")
+    stand.set("attempts", [])
+    stand.project().up()
+    assert len([call for call in stand.calls if call.startswith("rm ")]) == 1
+
+
 def test_bare_forms_no_group(stand):
     """--bare leaves the init service out."""
     stand.project(bare=True).up()

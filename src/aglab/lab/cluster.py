@@ -133,21 +133,24 @@ class Cluster(abc.ABC):
         names = [self.node(name).name for name in nodes] if nodes else [self.nodes[0].name]
         text = sampler.script(seconds, sample_s, self.database)
         progress(0, seconds + warm_up_s, "load starts")
-        self.start_load(users)
-        try:
-            if warm_up_s:
-                self.wait(warm_up_s)
-            progress(warm_up_s, seconds + warm_up_s, "sampling")
-            frames = self._sample_all(names, text, sample_s)
-        finally:
-            self.stop_load()
+        with contextlib.ExitStack() as opened:
+            # logins before the users come: afterwards each would be time in which they work and nobody looks
+            connections = [opened.enter_context(self.connect(name)) for name in names]
+            self.start_load(users)
+            try:
+                if warm_up_s:
+                    self.wait(warm_up_s)
+                progress(warm_up_s, seconds + warm_up_s, "sampling")
+                frames = self._sample_all(names, connections, text, sample_s)
+            finally:
+                opened.close()  # a sampler that still runs ends before its users go
+                self.stop_load()
         progress(seconds + warm_up_s, seconds + warm_up_s, "done")
         counters = frames[0].join(frames[1:]) if len(frames) > 1 else frames[0]
         events = [{"event": "load error", "node": names[0], "text": text} for text in self.load_errors]
         return Run(counters, events, self.provenance())
 
-    def _sample_all(self, names: list[str], text: str, sample_s: float) -> list[Any]:
-        connections = [self.connect(name) for name in names]
+    def _sample_all(self, names: list[str], connections: list[Connection], text: str, sample_s: float) -> list[Any]:
         answers: dict[str, Result] = {}
         failures: list[BaseException] = []
 
@@ -159,20 +162,16 @@ class Cluster(abc.ABC):
             finally:
                 self.leave(connection)  # an idle session of a group would hold the clock for the others
 
-        try:
-            for connection in connections:
-                self.enroll(connection)
-            threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in zip(names, connections, strict=True)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.2)  # so that Ctrl-C is heard
-            if failures:
-                raise failures[0]
-        finally:
-            for connection in connections:
-                connection.close()
+        for connection in connections:
+            self.enroll(connection)
+        threads = [threading.Thread(target=work, args=pair, daemon=True) for pair in zip(names, connections, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.2)  # so that Ctrl-C is heard
+        if failures:
+            raise failures[0]
         return [sampler.frame(name, answers[name].tables, sample_s, self.database) for name in names]
 
     def commit_client(self, every_s: float = 0.5) -> CommitClient:

@@ -114,6 +114,7 @@ class Containers(Project):
 
     def form(self, progress: Progress = no_progress) -> None:
         """The availability group, by the init service; does only what is missing."""
+        self._end_earlier_attempts()
         said: list[str] = []
 
         def heard(line: str) -> None:
@@ -130,6 +131,14 @@ class Containers(Project):
                 f"forming the group: {words}{quoted}",
                 "aglab up tries again and does only what is missing",
             )
+
+    def _end_earlier_attempts(self) -> None:
+        """An init service whose ``aglab up`` was killed still works; two at once would get in each other's way."""
+        labels = {"project": self.choices.project, "service": "init", "oneoff": "True"}
+        filters = [word for key, value in labels.items() for word in ("--filter", f"label=com.docker.compose.{key}={value}")]
+        left = self.docker.ask("ps", "--all", "--quiet", *filters, where="Docker").split()
+        if left:
+            self.docker.ask("rm", "--force", *left, where="an earlier attempt")
 
     def _undo(self, keep_data: bool) -> None:
         with contextlib.suppress(AglabError, OSError):

@@ -245,7 +245,8 @@ class FrontEnd:
             await asyncio.sleep(LOOK_S)
 
     def _say_links(self, writer: asyncio.StreamWriter) -> None:
-        self._say(writer, {"links": {peer: up and self.attached for peer, up in self.reached.items()}})
+        links = {peer: up and self.attached for peer, up in self.reached.items()}
+        self._say(writer, {"links": links, "attached": self.attached})
 
     async def _report(self, writer: asyncio.StreamWriter) -> None:
         while True:

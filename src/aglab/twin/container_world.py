@@ -6,7 +6,7 @@ startup options and, every second, which other nodes the container reaches on th
 is cut.
 Clients' bytes come through ``sqlN.sock``. There is no TCP port here: the container needs no network at all.
 
-Messages, one JSON object on a line. From a node: ``{"node", "startup_options"}``, then ``{"links": {peer: bool}}``,
+Messages, one JSON object on a line. From a node: ``{"node", "startup_options"}``, then ``{"links": {peer: bool}, "attached"}``,
 ``{"delay_us": number or null}`` (what leaves this node for the others is delayed by so much) and ``{"bye": true}``. To it:
 ``{"ready": true}`` or ``{"error": text}``, then ``{"log": line}`` for each line of the errorlog, and ``{"delay_us": ...}`` when a
 delay is in force. The replicas' network has one round trip: that of the two nodes which are farthest away.
@@ -67,6 +67,7 @@ class ContainerWorld:
         self.folder = folder
         self.lines: dict[str, asyncio.StreamWriter] = {}  # node -> its container
         self.reached: dict[str, dict[str, bool]] = {}  # node -> what it says about the others
+        self.off: set[str] = set()  # nodes that lost their own address on the replicas' network
         self.cut: set[tuple[str, str]] = set()
         self.delays: dict[str, float] = {}  # node -> what delays it, in microseconds each way
         self._near_us = float(twin.cluster.plant.scenario.profile.network.rtt_us)
@@ -94,7 +95,8 @@ class ContainerWorld:
             while name and (line := await reader.readline()):
                 said = json.loads(line)
                 if "links" in said:
-                    self.cluster.world.call(lambda links=said["links"]: self._heard(name, links))  # type: ignore[misc]
+                    on = bool(said.get("attached", True))
+                    self.cluster.world.call(lambda links=said["links"], on=on: self._heard(name, links, on))  # type: ignore[misc]
                 if "delay_us" in said:
                     self.cluster.world.call(lambda far=said["delay_us"]: self._delay(name, far))  # type: ignore[misc]
                 clean = clean or bool(said.get("bye"))
@@ -134,9 +136,25 @@ class ContainerWorld:
         node = self.cluster.nodes[name]
         node.startup_options = settings.checked_options(options)
         node.on_log_line = lambda line: self._follow(name, line)
-        self._begun_s[name] = self.cluster.world.wall()
+        self.off.discard(name)
+        self._rejoin(name)
         if not node.accepting:
             node.begin()
+
+    def _rejoin(self, name: str) -> None:
+        """A node that starts, or has its address again, is on the network: a cut from before is over.
+
+        Until the others have found it again, what they say of it is about its earlier life. To a node that is off the network
+        itself, or that another one misses, it stays cut.
+        """
+        self._begun_s[name] = self.cluster.world.wall()
+        for pair in [pair for pair in self.cut if name in pair]:
+            peer = next(one for one in pair if one != name)
+            others = [said for other, said in self.reached.items() if other != name and other not in self.off]
+            missed = any(not said.get(peer, True) for said in others)
+            if peer not in self.off and not missed:
+                self.cluster.groups.act(events.Heal(*pair))
+                self.cut.discard(pair)
 
     def _follow(self, name: str, line: Line) -> None:
         writer = self.lines.get(name)
@@ -165,7 +183,10 @@ class ContainerWorld:
             node.end(clean=clean)
         self._apply()
 
-    def _heard(self, name: str, links: dict[str, bool]) -> None:
+    def _heard(self, name: str, links: dict[str, bool], attached: bool) -> None:
+        if attached and name in self.off:
+            self._rejoin(name)
+        (self.off.discard if attached else self.off.add)(name)
         self.reached[name] = {str(peer): bool(up) for peer, up in links.items()}
         self._apply()
         self.cluster.groups.sync()  # the group's timers are heard when they are due, not only when somebody asks
