@@ -174,7 +174,8 @@ def test_a_node_that_starts_again_is_not_cut_by_what_was_said_of_its_earlier_lif
     world.containers["sql1"].kill()
     until(lambda: "sql1" not in world.reached, "sql1 has ended")
     monkeypatch.setattr(container_world, "GRACE_S", 1e9)  # nobody is listened to any more
-    world.off.add("sql3")
+    world.containers["sql3"].front.attached = False
+    until(lambda: "sql3" in world.off, "sql3 says that it is off the network")
     world.add("sql1")
     assert world.cut == {("sql1", "sql3")}
 
