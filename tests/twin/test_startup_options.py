@@ -8,7 +8,7 @@ import pytest
 from aglab.core.errors import AglabError
 from aglab.lab import cluster
 from aglab.lab.docker_cluster import DockerCluster
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.lab.startup_options import NOT_CONFIRMED, read_back
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aglab.core.errors import AglabError, UsageError
 from aglab.lab.cluster import Cluster, Node
-from aglab.lab.driver import Result, SqlFailed
+from aglab.lab.results import Result, SqlFailed
 
 START = pd.Timestamp("2025-01-06 08:00:00")
 

@@ -12,7 +12,7 @@ from aglab.core.errors import AglabError, UsageError
 from aglab.lab import labs, sampler, store, sweeps
 from aglab.lab.answers import Verdict
 from aglab.lab.cluster import REASONS, Cluster, Node, StepNotPossible, checked_options
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.record import Run
 
 SLUG = "16-checkpoint-throttle"

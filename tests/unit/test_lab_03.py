@@ -11,7 +11,7 @@ from aglab.core.errors import AglabError
 from aglab.core.paths import bundle_path
 from aglab.lab import labs
 from aglab.lab.cluster import Cluster, Node
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 
 SLUG = "03-workloads"
 GOALS = {"victims_max": 0, "orders_share": 0.9, "payment_min": 43, "other_min": 4}

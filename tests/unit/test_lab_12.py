@@ -11,7 +11,7 @@ import pytest
 from aglab.core.paths import bundle_path
 from aglab.lab import labs, store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.record import Run
 
 SLUG = "12-synchronous-commit"

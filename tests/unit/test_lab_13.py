@@ -10,7 +10,7 @@ from aglab.core.errors import UsageError
 from aglab.core.paths import bundle_path
 from aglab.lab import labs, store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.record import Run
 
 SLUG = "13-redo-and-failover"

@@ -9,7 +9,7 @@ import pytest
 from aglab.core.errors import AglabError
 from aglab.lab import labs
 from aglab.lab.cluster import Cluster, Node
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.record import Run
 
 SLUG = "21-tail-of-the-log"

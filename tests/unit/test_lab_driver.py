@@ -9,9 +9,10 @@ import pytest
 
 from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.lab import batches as batches_module
-from aglab.lab import driver
+from aglab.lab import driver, login
 from aglab.lab.batches import batches, split_batches
-from aglab.lab.driver import ConnectionLost, Result, SqlFailed, Target
+from aglab.lab.login import Target
+from aglab.lab.results import ConnectionLost, Result, SqlFailed
 
 
 def test_documented_examples_run():
@@ -64,22 +65,22 @@ def test_connection_strings_hide_the_password_unless_asked():
 def test_pyodbc_takes_microsofts_driver_before_freetds():
     """The newest of Microsoft's, else FreeTDS, else a clear refusal."""
     names = ["FreeTDS", "ODBC Driver 17 for SQL Server", "ODBC Driver 18 for SQL Server"]
-    assert driver.odbc_driver(names) == "ODBC Driver 18 for SQL Server"
+    assert login.odbc_driver(names) == "ODBC Driver 18 for SQL Server"
     target = Target("sql1", "127.0.0.1,1433", password="p")
-    assert driver._pyodbc_string(target, names).startswith("Driver={ODBC Driver 18 for SQL Server};Server=127.0.0.1,1433;")
-    assert "Port=1433;" in driver._pyodbc_string(target, ["FreeTDS"])
+    assert login._pyodbc_string(target, names).startswith("Driver={ODBC Driver 18 for SQL Server};Server=127.0.0.1,1433;")
+    assert "Port=1433;" in login._pyodbc_string(target, ["FreeTDS"])
     with pytest.raises(MissingError, match="no ODBC driver"):
-        driver.odbc_driver(["SQLite"])
+        login.odbc_driver(["SQLite"])
 
 
 def test_the_driver_is_chosen_by_name(monkeypatch):
     """AGLAB_DRIVER chooses; anything else is named and refused."""
-    assert driver.driver_name() == "mssql-python"
+    assert login.driver_name() == "mssql-python"
     monkeypatch.setenv("AGLAB_DRIVER", " PYODBC ")
-    assert driver.driver_name() == "pyodbc"
+    assert login.driver_name() == "pyodbc"
     monkeypatch.setenv("AGLAB_DRIVER", "jdbc")
     with pytest.raises(UsageError, match="jdbc"):
-        driver.driver_name()
+        login.driver_name()
 
 
 class Error(Exception):
@@ -146,8 +147,9 @@ def opened(monkeypatch):
 
     def make(*steps, refuses=None):
         module = FakeModule(steps, refuses)
-        monkeypatch.setattr(driver, "_module", lambda: module)
-        monkeypatch.setattr(driver, "_probe", lambda target: None)
+        monkeypatch.setattr(login, "driver_module", lambda: module)
+        monkeypatch.setattr(driver, "driver_module", lambda: module)
+        monkeypatch.setattr(login, "probe", lambda target: None)
         return driver.Connection("127.0.0.1", 1433, "sa", "x", node="sql1"), module.cursor_made
 
     return make
@@ -239,13 +241,13 @@ def test_a_refused_login_says_why(opened, error, kind, words):
 def test_a_silent_loopback_port_is_found_at_once():
     """Nobody listens: said without waiting for the driver; other hosts are left to the driver."""
     with pytest.raises(MissingError, match=r"node sql1 does not answer at 127\.0\.0\.1,1 "):
-        driver._probe(Target("sql1", "127.0.0.1,1"))
-    driver._probe(Target("sql1", "server.example,1"))
+        login.probe(Target("sql1", "127.0.0.1,1"))
+    login.probe(Target("sql1", "server.example,1"))
 
 
 def test_missing_libraries_are_named(monkeypatch, opened):
     """Without libltdl the driver cannot load its own driver: the one command is said."""
-    monkeypatch.setattr(driver, "missing_library", lambda: "sudo apt-get install -y libltdl7")
+    monkeypatch.setattr(login, "missing_library", lambda: "sudo apt-get install -y libltdl7")
     with pytest.raises(MissingError, match="apt-get install -y libltdl7"):
         opened(refuses=RuntimeError("Failed to load the driver"))
 
@@ -262,4 +264,4 @@ def test_a_driver_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     monkeypatch.setenv("AGLAB_DRIVER", "pyodbc")
     with pytest.raises(MissingError, match="pyodbc"):
-        driver._module()
+        login.driver_module()

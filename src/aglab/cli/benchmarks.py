@@ -83,7 +83,7 @@ def _engine() -> list[dict[str, Any]]:
 def _wire() -> list[dict[str, Any]]:
     """wire: SELECT 1 through driver, TLS, node and interpreter."""
     from aglab.lab import cluster
-    from aglab.lab.driver import driver_name
+    from aglab.lab.login import driver_name
 
     begin = time.perf_counter()
     with cluster(bare=True) as nodes:

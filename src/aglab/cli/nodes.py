@@ -139,7 +139,7 @@ def up(
 
 def _brought_back(snapshot: str) -> Any:
     """The nodes that run, as they were at the snapshot; None where none run."""
-    from aglab.lab.driver import SqlFailed
+    from aglab.lab.results import SqlFailed
     from aglab.twin import attach
     from aglab.twin.statedir import checked_snapshot_name
 
@@ -260,7 +260,7 @@ def sql(
 ) -> int:
     """Run T-SQL on a node that aglab up started, or T-SQL that only reads on a server of your own (--mode remote)."""
     from aglab.lab.batches import batches
-    from aglab.lab.driver import SqlFailed
+    from aglab.lab.results import SqlFailed
 
     script = batches(_script(text, file))
     if not script:

@@ -5,8 +5,9 @@ from aglab.lab.batches import split_batches
 from aglab.lab.classes import class_summary, progress
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
 from aglab.lab.commit_client import CommitClient
-from aglab.lab.driver import Connection, Result, SqlFailed
+from aglab.lab.driver import Connection
 from aglab.lab.labs import Lab, Step, cluster, describe, lab_folder, lab_slugs, open_lab
+from aglab.lab.results import Result, SqlFailed
 from aglab.lab.sweeps import sweep
 
 __all__ = [

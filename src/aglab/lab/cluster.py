@@ -19,7 +19,8 @@ from aglab.core.progress import Progress, no_progress
 from aglab.lab import sampler
 from aglab.lab.batches import split_batches
 from aglab.lab.commit_client import CommitClient
-from aglab.lab.driver import Connection, Result
+from aglab.lab.driver import Connection
+from aglab.lab.results import Result
 from aglab.record import Run, label_of
 
 

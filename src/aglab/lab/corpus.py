@@ -15,7 +15,9 @@ from typing import Any
 from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.core.progress import Progress, no_progress
 from aglab.lab.cluster import Cluster
-from aglab.lab.driver import ConnectionLost, SqlFailed, driver_name
+from aglab.lab.driver import messages
+from aglab.lab.login import driver_name
+from aglab.lab.results import ConnectionLost, SqlFailed
 from aglab.live.corpus import REAL as SQL_SERVER
 from aglab.live.corpus import STAND_IN as TWIN
 from aglab.live.corpus import Answer, Column, Question, Recording, ResultSet, Verdict, compare, scrubbed, write
@@ -87,9 +89,7 @@ def ask(cluster: Cluster, question: Question) -> Answer:
 
 
 def _take(cursor: Any, answer: Answer) -> None:
-    from aglab.lab.driver import _messages
-
-    answer.messages += _messages(cursor)
+    answer.messages += messages(cursor)
     if not cursor.description:
         return
     from mssql_python import ddbc_bindings

@@ -17,7 +17,7 @@ from aglab.core.paths import bundle_path
 from aglab.core.progress import Progress, no_progress
 from aglab.lab import answers, store
 from aglab.lab.cluster import Cluster, StepNotPossible
-from aglab.lab.driver import Result
+from aglab.lab.results import Result
 from aglab.record import Run
 from aglab.viz import widget
 

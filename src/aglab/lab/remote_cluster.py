@@ -20,10 +20,11 @@ from aglab.core.errors import AglabError, MissingError, UsageError, field_error
 from aglab.core.progress import Progress, no_progress
 from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
-from aglab.lab.driver import Connection, Result, SqlFailed
+from aglab.lab.driver import Connection
 from aglab.lab.remote_changes import KINDS, Change, changes, checked_kinds, uses_database
 from aglab.lab.remote_probe import Look, look
 from aglab.lab.remote_undo import Ledger
+from aglab.lab.results import Result, SqlFailed
 from aglab.live.hammerdb import HammerDB, Plan, Target, local
 from aglab.live.servers import Server, Servers, load_servers
 from aglab.record import Run

@@ -13,7 +13,8 @@ from typing import Any
 from aglab import __version__
 from aglab.core.errors import AglabError, UsageError, field_error, unknown_name
 from aglab.lab.cluster import Cluster, Node, checked_options
-from aglab.lab.driver import Connection, Result
+from aglab.lab.driver import Connection
+from aglab.lab.results import Result
 from aglab.twin import RunningTwin, attach, spawn_child
 
 FAULTS = ("cut", "heal", "delay", "crash", "stop", "start")
