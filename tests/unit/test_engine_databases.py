@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from aglab.core.errors import UsageError
 from aglab.engine import Flow, steady
-from aglab.engine.databases import Databases, work_of
+from aglab.engine.databases import Databases
 from aglab.engine.jit import plain
 from aglab.engine.machine import cpu_utilisation
 from aglab.engine.params import machine_row
+from aglab.engine.together import settle, work_of
 from aglab.scenario import Scenario
 
 
@@ -47,6 +49,75 @@ def test_readers_of_several_databases_are_as_many_readers_of_one(count):
     together = steady(database("all", users=40 * count, **reads)).throughput_s
     assert sum(found.values()) == pytest.approx(together, rel=0.01)
     assert max(found.values()) == pytest.approx(min(found.values()), rel=1e-6)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("load", [{}, {"users": 90}, {"cpu_us": 2000, "users": 60}, {"read_only_share": 0.5}])
+def test_n_equal_databases_are_one_of_n_fold_demand(count, load):
+    """Within 1 %, with throttled page writes and log.
+
+    Commits wait for no log here, because each database has a log writer of its own; its checkpoints begin on their own as well.
+    """
+    load = {"delayed_durability": "FORCED", **load}
+    several = Databases([database(f"D{number}", **load) for number in range(count)])
+    found = rates(several)
+    all_of = {"users": load.get("users", 30) * count, "warehouses": 1000 * count, "k": 200 * count}
+    big = database("all", **{**load, **all_of})
+    assert sum(found.values()) == pytest.approx(rates(Databases([big]))["all"], rel=0.01)
+    assert max(found.values()) == pytest.approx(min(found.values()), rel=1e-6)
+    assert several.unsettled == 0
+
+
+def test_the_order_of_databases_does_not_matter():
+    """To the last bit: counters, totals and who waited behind whom, with noise and a job."""
+    each = [database("B", users=60, noise=0.05), database("A", users=90, cpu_us=900), database("C", 1, users=20, noise=0.05)]
+    seen = []
+    for order in (each, each[::-1], [each[1], each[0], each[2]]):
+        several = Databases(order, seed=4)
+        several.advance(1)
+        several.flows["B"].change(backup={"devices": 4, "gb": 2})
+        frame = several.advance(4)
+        totals = {name: several.flows[name].totals("sql1") for name in "ABC"}
+        seen.append((totals, frame[sorted(frame.columns)].to_numpy().tobytes(), several.waits()))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_change_is_felt_in_its_own_tick():
+    """A database that starts its load slows the other at once and not a tick later, and no machine does more than it can."""
+    several = Databases([database("A", users=300), database("B", users=300)])
+    several.flows["B"].change(users=0)
+    several.advance(10)
+    alone = several.flows["A"].totals("sql1")["transactions"]
+    several.advance(0.1)
+    alone = several.flows["A"].totals("sql1")["transactions"] - alone
+    several.flows["B"].change(users=300)
+    before = {name: flow.totals("sql1") for name, flow in several.flows.items()}
+    several.advance(0.1)
+    done = {name: flow.totals("sql1")["transactions"] - before[name]["transactions"] for name, flow in several.flows.items()}
+    assert done["A"] == pytest.approx(done["B"], rel=0.02) and done["A"] < 0.7 * alone
+    assert sum(done.values()) <= 1.02 * alone
+
+
+def test_waits_are_divided_among_those_who_kept_the_station_busy():
+    """All of a database's wait for processors is told, and most of it behind the one that computes most."""
+    several = Databases([database("Small", users=20), database("Large", users=200, cpu_us=1500)])
+    several.advance(5)
+    rows = {(row["station"], row["database"], row["behind"]): row["ms"] for row in several.waits()}
+    for name, flow in several.flows.items():
+        told = rows["processors", name, "Small"] + rows["processors", name, "Large"]
+        assert told == pytest.approx(flow.totals("sql1")["wait_ms.SOS_SCHEDULER_YIELD"], rel=1e-9)
+    run = several.run(1)
+    assert run.provenance["waits_between"][0] == several.waits()[0] and "unsettled_ticks" not in run.provenance
+    assert rows["processors", "Small", "Large"] > 3 * rows["processors", "Small", "Small"] > 0
+    assert Databases([database("A")]).waits() == []
+
+
+def test_a_balance_that_is_not_found_is_counted():
+    """An answer that jumps for ever ends after its tries and says so; one that settles is found."""
+    jumping = settle(lambda x: np.where(x > 0.5, 0.0, 1.0), np.zeros(1), np.ones(1))
+    assert not jumping[1] and np.isfinite(jumping[0]).all()
+    steep, found = settle(lambda x: np.maximum(0.0, 0.98 - 0.99 * x[::-1]), np.array([0.9, 0.0]), np.ones(2))
+    assert found and steep.sum() == pytest.approx(2 * 0.98 / 1.99, rel=1e-3)
 
 
 def test_n_databases_on_n_fold_hardware_are_one():

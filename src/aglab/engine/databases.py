@@ -1,13 +1,12 @@
 """Several databases of one instance, in one availability group or in several, on the same machines.
 
 Each database is a flow of its own: users, log writer, checkpoint, queues, replicas, jobs. What they share (processors, data
-volume, log volume, network, redo threads, buffer pool) is met in a loop over the databases: in each tick a database finds its
-machine with what the others took in the ticks before, averaged over two ticks or so. That is the approximation: a database
-meets a change of another's load a few ticks late, and in these ticks a machine may do a little more than it can. A database
-that has another primary is in another availability group.
+volume, log volume, network, redo threads, buffer pool) is met within each tick, by all at once (:mod:`aglab.engine.together`), so
+that neither the order of databases nor the length of a tick decides who gets what. A database that has another primary is in
+another availability group.
 
 The buffer pool is divided by the databases' sizes. Left out: one log writer for several databases (there are up to four since
-2016, [assumed] one each here), waits for worker threads.
+2016, [assumed] one each here), waits for worker threads, allocation pages of the one tempdb.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from aglab.engine import layout as at
 from aglab.engine import running
 from aglab.engine.flow import Flow
 from aglab.engine.layout import Array
+from aglab.engine.together import OTHERS, STATIONS, capacities, meet, next_draw, queued_ms, settle, tried
 from aglab.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 
     from aglab.record import Run
 
-_KEPT = 0.5  # of what the others took, from one tick to the next
-_MOST = 0.98  # share of anything that the others can take
-_OTHERS = (at.H_OTHER_WORK, at.H_OTHER_DATA, at.H_OTHER_LOG, at.H_OTHER_NET)
-_COUNTED = ("page_reads", "page_writes", "log_bytes_written", "bytes_sent_to_transport")
 _MACHINE = ("cpu_percent",)  # counters of the machine: every database sees the same
 _BY_TRANSFERS = {  # averages over I/Os, and the counter of these
     "data_read_latency_s": "data_transfers_per_s",
@@ -53,22 +49,28 @@ class Databases:
     scenarios : sequence of Scenario
         One for each database: same profile, same node names, same tick and sample interval; names differ.
     seed : int
-        The first database's; the others count on from it.
+        Of the database whose name comes first; the others count on from it by name.
     """
 
     def __init__(self, scenarios: Sequence[Scenario], seed: int = 1) -> None:
         _check(scenarios)
-        count = len(scenarios)
-        sizes = np.array([scenario.workload.data_pages for scenario in scenarios])
-        self.scenarios = tuple(scenario.with_settings(redo_databases=count) for scenario in scenarios)
-        self.flows = {scenario.database: Flow(scenario, seed + index) for index, scenario in enumerate(self.scenarios)}
+        self.scenarios = tuple(scenario.with_settings(redo_databases=len(scenarios)) for scenario in scenarios)
+        self.flows: dict[str, Flow] = {}
+        by_name = sorted(self.scenarios, key=lambda scenario: scenario.database)
+        self._order = [scenario.database for scenario in by_name]  # of every sum, so that the order they are given in is none
+        sizes = np.array([scenario.workload.data_pages for scenario in by_name])
         pool = scenarios[0].profile.memory.buffer_pool_pages
-        for flow, share in zip(self.flows.values(), sizes / sizes.sum(), strict=True):
+        for scenario in self.scenarios:
+            index = self._order.index(scenario.database)
+            flow = self.flows[scenario.database] = Flow(scenario, seed + index)
             hw = flow.params.hw.copy()
-            hw[:, at.H_READS_PER_TX] = flow.scenario.workload.page_reads_per_tx(pool * share)
+            hw[:, at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(pool * sizes[index] / sizes.sum())
             flow.params = dataclasses.replace(flow.params, hw=hw)
-        self._seen = {name: _counted(flow) for name, flow in self.flows.items()}
-        self._taken = {name: np.zeros((len(flow.names), len(_OTHERS))) for name, flow in self.flows.items()}
+        self.seed = seed
+        self.unsettled = 0  # ticks in which no balance was found
+        nodes = len(self.scenarios[0].replicas)
+        self._taken = np.zeros((len(by_name), nodes, len(OTHERS)))
+        self._queued = np.zeros((nodes, 2, len(by_name), len(by_name)))  # ms: node, station, who waited, behind whom
 
     @property
     def tick_s(self) -> float:
@@ -90,27 +92,51 @@ class Databases:
             )
         blocks: dict[str, list[Any]] = {name: [] for name in self.flows}
         for _ in range(ticks):
+            self._share()
             for name, flow in self.flows.items():
+                before = flow.state.tot.copy()
                 block = flow.advance(self.tick_s)
+                self._attribute(self._order.index(name), flow, before)
                 if len(block.time_s):
                     blocks[name].append(block)
-            self._share()
         return self._frame(blocks)
 
     def _share(self) -> None:
-        """Tell every database what the others take, node by node."""
-        for name, flow in self.flows.items():
-            now = _taken(flow, self._seen[name], self.tick_s)
-            self._seen[name] = _counted(flow)
-            self._taken[name] = _KEPT * self._taken[name] + (1.0 - _KEPT) * now
-        total = np.sum(list(self._taken.values()), axis=0)
-        for name, flow in self.flows.items():
-            others = total - self._taken[name]
-            hw = flow.params.hw
-            capacity = hw[:, at.H_CORES] * hw[:, at.H_HT_YIELD] * hw[:, at.H_SPEED]
-            others[:, 0] = np.minimum(others[:, 0], _MOST * capacity)
-            others[:, 1:] = np.minimum(others[:, 1:], _MOST)
-            hw[:, _OTHERS] = others
+        """Find what every database takes in the next tick, and tell it what the others do."""
+        flows = [self.flows[name] for name in self._order]
+        if len(flows) == 1:
+            return
+        draws = [next_draw(flow) for flow in flows]
+        scale = capacities(flows[0].params.hw)
+
+        def answer(each: Array) -> Array:
+            total = each.sum(axis=0)
+            found = np.empty_like(each)
+            for index, flow in enumerate(flows):
+                meet(flow, total - each[index])
+                found[index] = tried(flow, draws[index])
+            return found
+
+        self._taken, found = settle(answer, self._taken, scale)
+        self.unsettled += not found
+        total = self._taken.sum(axis=0)
+        for index, flow in enumerate(flows):
+            meet(flow, total - self._taken[index])
+
+    def _attribute(self, index: int, flow: Flow, before: Array) -> None:
+        """Divide what a database queued for in the last tick among those who kept the station busy."""
+        share = self._taken[:, :, :2] / np.maximum(self._taken[:, :, :2].sum(axis=0), 1e-12)
+        self._queued[:, :, index, :] += queued_ms(flow, before)[:, :, None] * share.transpose(1, 2, 0)
+
+    def waits(self) -> list[dict[str, Any]]:
+        """Who queued behind whom since the start: rows of node, station, database, behind (a database) and ms, longest first."""
+        if len(self._order) == 1:
+            return []
+        rows: list[dict[str, Any]] = []
+        for (n, station, i, j), ms in np.ndenumerate(self._queued):
+            node, pair = self.scenarios[0].node_names[n], (self._order[i], self._order[j])
+            rows.append({"node": node, "station": STATIONS[station], "database": pair[0], "behind": pair[1], "ms": float(ms)})
+        return sorted((row for row in rows if row["ms"] > 0.0), key=lambda row: -row["ms"])
 
     def _frame(self, blocks: dict[str, list[Any]]) -> pd.DataFrame:
         """Counters of each database, and of the instance those of all: sums, averages by transfers, processors once."""
@@ -122,7 +148,7 @@ class Databases:
         first = next(iter(found.values()))
         columns = first[0].columns
         place = {column: index for index, column in enumerate(columns)}
-        values = {name: np.concatenate([block.values for block in some]) for name, some in found.items()}
+        values = {name: np.concatenate([block.values for block in found[name]]) for name in self._order}
         data: dict[tuple[str, str], Array] = {}
         for index, (node, key) in enumerate(columns):
             if "{db}" in BY_KEY[key].instance:
@@ -176,7 +202,11 @@ class Databases:
             for event in flow.state.events
         ]
         provenance = next(iter(self.flows.values())).provenance()
-        return Run(frame, sorted(events, key=lambda event: event["time_s"]), {**provenance, "databases": list(self.flows)})
+        told = sorted(events, key=lambda event: (event["time_s"], event["database"]))
+        more: dict[str, Any] = {"seed": self.seed, "databases": list(self.flows), "waits_between": self.waits()}
+        if self.unsettled:
+            more["unsettled_ticks"] = self.unsettled
+        return Run(frame, told, {**provenance, **more})
 
 
 def _check(scenarios: Sequence[Scenario]) -> None:
@@ -204,36 +234,3 @@ def _check(scenarios: Sequence[Scenario]) -> None:
             f"(profile {first.profile.name})",
             "lower warehouses, or give the volume more devices",
         )
-
-
-def _counted(flow: Flow) -> Array:
-    return flow.state.tot[:, [at.TOTALS.index(name) for name in _COUNTED]].copy()
-
-
-def _taken(flow: Flow, before: Array, dt: float) -> Array:
-    """What a database took of each node in the last tick: work (core-s/s), shares of data volume, log volume and network."""
-    rates = (_counted(flow) - before) / dt
-    hw = flow.params.hw
-    taken = np.zeros((len(hw), len(_OTHERS)))
-    for node in range(len(hw)):
-        base = min(flow.params.ct[at.C_BASE_CPU], work_of(1.0, hw[node]))
-        taken[node, 0] = max(0.0, work_of(flow.state.st[node, at.S_CPU], hw[node]) - base - hw[node, at.H_OTHER_WORK])
-    jobs = flow.state.jb
-    running = np.where(jobs[:, :, at.J_LEFT] > 0.0, jobs[:, :, at.J_RATE] / np.maximum(jobs[:, :, at.J_BANDWIDTH], 1.0), 0.0)
-    taken[:, 1] = rates[:, 0] * hw[:, at.H_READ_S] + rates[:, 1] * hw[:, at.H_WRITE_S] + running[:, 0]
-    taken[:, 2] = rates[:, 2] / hw[:, at.H_LOG_BW] + running[:, 1]
-    taken[:, 3] = rates[:, 3] / hw[:, at.H_NET_BW]
-    return taken
-
-
-def work_of(util: float, hw: Array) -> float:
-    """Core work per second (reference core-seconds/s) at which a machine's logical processors are busy by ``util``."""
-    cores, threads, gain = hw[at.H_CORES], hw[at.H_THREADS], hw[at.H_HT_YIELD] - 1.0
-    busy = min(1.0, util) * threads
-    if threads <= cores or gain < 1e-9:
-        load = min(1.0, util) * cores
-    elif busy <= cores:
-        load = busy
-    else:
-        load = cores + (busy - cores) * cores * gain / (threads - cores)
-    return float(load * hw[at.H_SPEED])
