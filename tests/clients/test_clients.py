@@ -1,4 +1,4 @@
-"""Clients that DBAs' own tools are built on, against a running twin: go-mssqldb, mssql-jdbc, tedious, tiberius.
+"""Clients that DBAs' own tools are built on, against a running twin: go-mssqldb, mssql-jdbc, tedious, tiberius, .NET's SqlClient.
 
 One small program per client runs the same list of checks and prints a JSON line for each: the values it saw, in a spelling
 that all clients share (text; None for NULL). What the values must be stands here, once. A program is built where its
@@ -10,10 +10,13 @@ Run with ``make test-clients``. ``CLIENTS_ONLY=go`` narrows it to one client.
 from __future__ import annotations
 
 import decimal
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
+import sys
+import zipfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -62,6 +65,7 @@ CLIENTS = {
     "go": {"connect disable": "FALSE", "connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
     "jdbc": {"connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
     "tedious": {"connect false": "FALSE", "connect true": "TRUE", "connect strict": "TRUE"},
+    "dotnet": {"connect false": "FALSE", "connect true": "TRUE"},
     "tiberius": {"connect NotSupported": "FALSE", "connect Off": "FALSE", "connect On": "TRUE", "connect Required": "TRUE"},
 }
 CHECKS = "wrong password,version,types,nulls,parameters,two results,error,transaction,dmv,rows,cancel,abandon,pool".split(",")
@@ -106,10 +110,52 @@ def build(client: str) -> list[str]:
             shutil.copy(source / file, target)
         made([npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--silent", "--prefer-offline"], target)
         return [node, str(target / "check.js")]
+    if client == "dotnet":
+        return [str(build_dotnet(source, target))]
     (cargo,) = needs("cargo")
     shutil.copytree(source, target, dirs_exist_ok=True)
     made([cargo, "build", "-q", "-j1"], target, CARGO_TARGET_DIR=str(target / "target"))
     return [str(target / "target" / "debug" / "clientcheck")]
+
+
+DOTNET_HOST = "MicrosoftSqlToolsServiceLayer"
+
+
+def build_dotnet(source: Path, target: Path) -> Path:
+    """Mono's compiler makes the program; .NET Core, SqlClient and SMO come with the SQL tools service in the wheel of mssql-cli.
+
+    The service's host starts the assembly of its own name, so the program takes that name. This .NET wants OpenSSL 1.1, which
+    Debian no longer has and pymssql's wheel brings along.
+    """
+    (compiler,) = needs("mcs")
+    folder = target / "bin"
+    if not (folder / DOTNET_HOST).is_file():
+        made([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target), "mssql-cli==1.0.0"], target)
+        with zipfile.ZipFile(next(target.glob("mssql_cli-*.whl"))) as wheel:
+            part = "mssqlcli/mssqltoolsservice/bin/"
+            for name in wheel.namelist():
+                if name.startswith(part) and "/" not in name.removeprefix(part):
+                    (folder / name.removeprefix(part)).parent.mkdir(exist_ok=True)
+                    (folder / name.removeprefix(part)).write_bytes(wheel.read(name))
+        (folder / DOTNET_HOST).chmod(0o755)
+    bundled = Path(importlib.util.find_spec("pymssql").origin).parents[1] / "pymssql.libs"  # type: ignore[union-attr, arg-type]
+    for name in ("libssl", "libcrypto"):
+        found = sorted(bundled.glob(f"{name}-*.so.1.1*"))
+        if not found:
+            pytest.skip(f"{bundled} has no {name} 1.1, which .NET Core 2.2 needs")
+        for link in (found[0].name, f"{name}.so.1.1"):
+            (folder / link).unlink(missing_ok=True)
+            (folder / link).symlink_to(found[0])
+    references = [f"-r:{name}.dll" for name in ("System.Data", "System.Core", "Microsoft.CSharp")]
+    made([compiler, "-langversion:latest", f"-out:{folder / DOTNET_HOST}.dll", *references, str(source / "check.cs")], target)
+    return folder / DOTNET_HOST
+
+
+def dotnet_settings() -> dict[str, str]:
+    """Where .NET Core finds OpenSSL 1.1, and the ICU of this machine, newer than it looks for by itself."""
+    icu = sorted(Path("/usr/lib").glob("*/libicuuc.so.*.*"))
+    version = {"CLR_ICU_VERSION_OVERRIDE": icu[-1].name.removeprefix("libicuuc.so.")} if icu else {}
+    return {"LD_LIBRARY_PATH": str(BUILD / "dotnet" / "bin"), "CLR_OPENSSL_VERSION_OVERRIDE": "1.1", **version}
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +176,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Any:
                 "CLIENT_PASSWORD": twin.password(),
                 "CLIENT_CERTIFICATE": str(next(twin.state_dir.glob("*certificate.pem"))),
                 "CLIENT_QUERIES": json.dumps(QUERIES),
+                **(dotnet_settings() if client == "dotnet" else {}),
             }
             done = subprocess.run(
                 build(client), env=environment, capture_output=True, text=True, encoding="utf-8", timeout=RUN_S_MAX

@@ -205,6 +205,9 @@ class Check {
             return First(c, "SELECT 1")[0];
         });
         Check1("pool", Pool);
+        Check1("smo groups", Smo.Groups);
+        Check1("smo objects", Smo.Objects);
+        Check1("smo script", Smo.Script);
         return 0;
     }
 }
