@@ -284,3 +284,24 @@ def test_a_client_that_hangs_up(seen):
 def test_check(client, check, seen):
     """One client's outcome of one check is what the function of that name demands."""
     globals()[check.replace(" ", "_")](outcome(seen(client), check))
+
+
+def test_smo_reads_the_group(seen):
+    """SMO's availability groups: replicas with roles and modes, databases with states, and no property that the node refuses."""
+    replicas = [f"ag1 sql{n} {'Primary' if n == 1 else 'Secondary'} SynchronousCommit" for n in (1, 2, 3)]
+    assert outcome(seen("dotnet"), "smo groups") == [*replicas, "ag1 OLTP Synchronized"]
+
+
+def test_smo_fills_server_and_database(seen):
+    """Every property of SMO's Server, its settings and a Database; what is known to be missing is named here."""
+    facts, refused = outcome(seen("dotnet"), "smo objects")
+    assert facts == ["Developer Edition (64-bit)", True, "Full", True, "PRIMARY OLTP"]
+    assert {line.partition(":")[0] for line in refused} <= {"Server.ProcessorUsage"}
+
+
+def test_smo_scripts_a_table(seen):
+    """A table's script has its key, default and index, and makes the table again."""
+    again, script = outcome(seen("dotnet"), "smo script")
+    assert again is True
+    for part in ("IDENTITY(1,1)", "CONSTRAINT [pk_smo] PRIMARY KEY CLUSTERED", "[df_smo]  DEFAULT", "INCLUDE([price])"):
+        assert part in script, script

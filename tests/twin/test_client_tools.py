@@ -118,3 +118,27 @@ def test_types_of_variants_and_bytes_as_text(link):
         "hex": "0x02ff",
         "whole": "0x0a",
     }
+
+
+def test_names_and_sids_of_logins(own):
+    """SUSER_SID gives the SID that sys.server_principals shows, SUSER_SNAME leads back, SUSER_NAME goes by number."""
+    own.sql("CREATE LOGIN reader WITH PASSWORD = 'Long3nough#'")
+    row = own.rows(
+        """SELECT p.principal_id AS number, SUSER_ID(p.name) AS id, SUSER_NAME(p.principal_id) AS by_number,
+        SUSER_SNAME(SUSER_SID(p.name)) AS by_sid, CASE WHEN SUSER_SID(p.name, 0) = p.sid THEN 1 ELSE 0 END AS same,
+        SUSER_SNAME(0x01) AS first, SUSER_SID('nobody') AS nobody, SUSER_SNAME(0x99) AS stranger
+        FROM sys.server_principals p WHERE p.name = 'reader'"""
+    )[0]
+    assert row.pop("number") == row.pop("id")
+    assert row == {"by_number": "reader", "by_sid": "reader", "same": 1, "first": "sa", "nobody": None, "stranger": None}
+
+
+def test_statistics_columns_and_old_views_of_columns(own):
+    """sys.stats_columns names the key columns of an index, syscolumns the columns with their lengths."""
+    own.sql("CREATE TABLE dbo.two (a int NOT NULL, b nvarchar(10) NULL, CONSTRAINT two_key PRIMARY KEY (a))", database="OLTP")
+    names = (
+        """SELECT COL_NAME(s.object_id, s.column_id) AS c FROM sys.stats_columns s WHERE s.object_id = OBJECT_ID(N'dbo.two')"""
+    )
+    assert [row["c"] for row in own.rows(names, database="OLTP")] == ["a"]
+    old = "SELECT name, length, isnullable FROM syscolumns WHERE id = OBJECT_ID(N'dbo.two') ORDER BY colid"
+    assert [tuple(row.values()) for row in own.rows(old, database="OLTP")] == [("a", 4, 0), ("b", 20, 1)]

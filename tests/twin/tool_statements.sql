@@ -311,3 +311,22 @@ v.object_id = c.object_id WHERE v.name = 'databases'
 GO
 SELECT p.name, sys.fn_varbintohexsubstring(1, p.sid, 1, 0), SUSER_SNAME(sid_binary(N'NT SERVICE\MSSQLSERVER')) FROM sys.server_principals p;
 SELECT c.name, SQL_VARIANT_PROPERTY(c.value, 'BaseType') FROM sys.database_scoped_configurations c
+GO
+SELECT msdb.dbo.fn_syspolicy_is_automation_enabled(); SELECT h.policy_id FROM msdb.dbo.syspolicy_system_health_state h; SELECT
+SUSER_SNAME(SUSER_SID(N'sa', 0)), q.actual_state_desc, q.max_storage_size_mb FROM sys.database_query_store_options q
+GO
+SELECT t.name, e.location, f.directory_name, r.remote_table_name, x.secondary_type_desc, s.tessellation_scheme, p.name, m.masking_function,
+g.label FROM sys.tables t LEFT JOIN sys.external_tables e ON e.object_id = t.object_id LEFT JOIN sys.filetables f ON f.object_id =
+t.object_id LEFT JOIN sys.remote_data_archive_tables r ON r.object_id = t.object_id LEFT JOIN sys.xml_indexes x ON x.object_id =
+t.object_id LEFT JOIN sys.spatial_indexes s ON s.object_id = t.object_id LEFT JOIN sys.periods p ON p.object_id = t.object_id LEFT JOIN
+sys.masked_columns m ON m.object_id = t.object_id LEFT JOIN sys.sensitivity_classifications g ON g.major_id = t.object_id
+GO
+SELECT c.name, c.column_encryption_key_id, c.encryption_type_desc, c.graph_type_desc FROM sys.columns c; SELECT column_id FROM
+sys.stats_columns; SELECT object_id FROM sys.internal_tables; SELECT name FROM sys.linked_logins l JOIN sys.servers s ON s.server_id =
+l.server_id; SELECT name, is_message_forwarding_enabled FROM sys.service_broker_endpoints; SELECT definition FROM sys.all_sql_modules;
+SELECT crypt_type_desc FROM sys.key_encryptions; SELECT name FROM sys.fulltext_languages; SELECT type_desc FROM sys.trigger_events; SELECT
+dll_name FROM sys.extended_procedures; SELECT max_rollover_files FROM sys.server_file_audits; SELECT path FROM
+sys.selective_xml_index_paths; SELECT name, xtype FROM syscolumns
+GO
+SELECT CAST(ISNULL(DATABASEPROPERTYEX(d.name, 'LastGoodCheckDbTime'), 0) AS datetime), d.name COLLATE catalog_default FROM sys.databases d
+WHERE d.collation_name = CAST(DATABASEPROPERTYEX(N'OLTP', 'Collation') AS sysname) COLLATE database_default

@@ -329,7 +329,15 @@ def _to_date(source: SqlType, target: SqlType, style: int | None) -> Convert:
     if source.name in BINARIES:
         return lambda value: checked(days_to_datetime(int.from_bytes(value[:4], "big", signed=True)))
     if source.name == "sql_variant":
-        return lambda value: value
+
+        def from_variant(value: Any) -> Any:
+            from aglab.tsql.execute.calls import type_of
+
+            change = converter(getattr(value, "type", None) or type_of(value), target, style)
+            held = getattr(value, "value", value)
+            return held if change is None else change(held)
+
+        return from_variant
     return checked
 
 

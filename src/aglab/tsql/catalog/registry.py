@@ -38,6 +38,7 @@ MODULES = (
     "msdb",
     "tools",
     "tools_more",
+    "tools_scripting",
 )
 
 

@@ -99,3 +99,9 @@ def _hex(runtime: Any, prefix: Any, data: Any, start: Any, count: Any) -> str | 
 
 keyed("FN_VARBINTOHEXSUBSTRING", nvarchar(4000), _hex, 4, 4, "iaii")
 keyed("FN_VARBINTOHEXSTR", nvarchar(4000), lambda runtime, data: _hex(runtime, 1, data, 1, 0), 1, 1, "a")
+
+
+@builder("FN_SYSPOLICY_IS_AUTOMATION_ENABLED", 0)
+def _no_policies(compiler: Any, call: Any, args: list[Expr]) -> Expr:
+    """Policies cannot be made here, so nothing runs them."""
+    return Expr(lambda frame: 0, SqlType("bit"))

@@ -36,6 +36,7 @@ class Function:
 
 
 FUNCTIONS: dict[str, Function] = {}
+MSDB_FUNCTIONS = {"FN_SYSPOLICY_IS_AUTOMATION_ENABLED"}  # of schema dbo in msdb, not of sys
 
 
 def builder(name: str, least: int, most: int | None = None) -> Callable[[Any], Any]:
@@ -144,11 +145,13 @@ def prepare(compiler: Any, call: ast.Call, position: int, arg: Expr, kind: str) 
 
 def compile_call(compiler: Any, node: ast.Call) -> Expr:
     """A function call: window, aggregate, built-in or user-defined."""
+    load()
     name = node.name
     if len(node.parts) > 1:
         if node.parts[-2].upper() == "$PARTITION":
             return _partition_number(compiler, node)
-        if node.parts[-2].lower() == "sys" and name in FUNCTIONS:
+        kept = ("msdb", "dbo") if name in MSDB_FUNCTIONS else ("sys",)
+        if tuple(part.lower() for part in node.parts[-1 - len(kept) : -1]) == kept and name in FUNCTIONS:
             pass
         else:
             from aglab.tsql.functions.user import scalar_function
@@ -160,7 +163,6 @@ def compile_call(compiler: Any, node: ast.Call) -> Expr:
         return _aggregate(compiler, node)
     if name in RANKING or name in OFFSETS:
         raise error(10753, node.parts[-1], line=node.line)
-    load()
     function = FUNCTIONS.get(name)
     if function is None:
         raise error(195, node.parts[-1], "built-in function name", line=node.line)

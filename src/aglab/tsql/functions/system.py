@@ -127,14 +127,31 @@ nullary("CONTEXT_INFO", SqlType("varbinary", length=128), lambda r: r.session.co
 nullary("GETANSINULL", SMALLINT, lambda r: 1)
 nullary("CURRENT_REQUEST_ID", SMALLINT, lambda r: 0)
 nullary("CURRENT_TIMEZONE", _SYSNAME, lambda r: "(UTC) Coordinated Universal Time")
-keyed("SUSER_NAME SUSER_SNAME", _SYSNAME, lambda r, *a: r.session.login if not a or a[0] in (1, b"\x01") else None, 0, 1, "a")
-keyed(
-    "SUSER_ID SUSER_SID",
-    INT,
-    lambda r, *a: (r.instance.logins.get((a[0] if a else r.session.login).lower()) or {}).get("principal_id"),
-    0,
-    1,
-)
+
+
+def _login_by(key: str) -> Callable[..., str | None]:
+    """The name of the login whose ``key`` (sid, principal_id) is the argument; the session's own without one."""
+
+    def name(runtime: Any, *arguments: Any) -> str | None:
+        if not arguments:
+            return str(runtime.session.login)
+        found = (
+            login for login in runtime.instance.logins.values() if arguments[0] is not None and login.get(key) == arguments[0]
+        )
+        return next((str(login["name"]) for login in found), None)
+
+    return name
+
+
+def _login_fact(key: str) -> Callable[..., Any]:
+    """A fact about the login of that name, the session's own without one; NULL for a stranger."""
+    return lambda r, *a: (r.instance.logins.get(str(a[0] if a else r.session.login).lower()) or {}).get(key)
+
+
+keyed("SUSER_SNAME", _SYSNAME, _login_by("sid"), 0, 1, "a")
+keyed("SUSER_NAME", _SYSNAME, _login_by("principal_id"), 0, 1, "a")
+keyed("SUSER_ID", INT, _login_fact("principal_id"), 0, 1)
+keyed("SUSER_SID", SqlType("varbinary", length=85), _login_fact("sid"), 0, 2, "si")
 keyed(
     "USER_NAME",
     _SYSNAME,

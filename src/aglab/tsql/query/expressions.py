@@ -257,7 +257,7 @@ class ExpressionCompiler(ConditionCompiler):
         from aglab.tsql.store.table import is_case_sensitive
 
         if not re.fullmatch(
-            r"(SQL_)?[A-Za-z]\w*_(BIN2?|C[IS]_\w+)(_UTF8)?|DATABASE_DEFAULT|Database_Default", node.collation, re.IGNORECASE
+            r"(SQL_)?[A-Za-z]\w*_(BIN2?|C[IS]_\w+)(_UTF8)?|DATABASE_DEFAULT|CATALOG_DEFAULT", node.collation, re.IGNORECASE
         ):
             raise error(448, node.collation, line=node.line)
         operand = self.value(node.operand)
