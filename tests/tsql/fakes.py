@@ -90,13 +90,16 @@ class Result:
         self.status: int | None = None
         self.env: list[EnvChange] = []
         self.waits: list[Wait] = []
+        self.pieces: list[int] = []  # rows of each chunk of the results
 
     def take(self, effect: Any) -> None:
         if isinstance(effect, Columns):
             self.columns.append(effect.columns)
             self.sets.append([])
         elif isinstance(effect, Rows):
-            assert len(effect.rows) <= 500
+            short = all(c.type.name in ("int", "bigint", "smallint", "tinyint", "bit", "float") for c in self.columns[-1])
+            assert len(effect.rows) <= 500 or (short and len(effect.rows) * len(self.columns[-1]) <= 5000)
+            self.pieces.append(len(effect.rows))
             self.sets[-1].extend(effect.rows)
         elif isinstance(effect, Message):
             self.messages.append(effect)

@@ -298,10 +298,14 @@ def test_a_view_row_may_leave_columns_out() -> None:
 
 
 def test_long_results_come_in_pieces() -> None:
-    """No more than 500 rows at a time; every statement's count is right."""
+    """No more than 500 rows at a time, or 5,000 numbers; every statement's count is right."""
     client = Client()
-    result = client.run("select value from generate_series(1, 1234)")
-    assert len(result.rows) == 1234 and result.counts == [1234]
+    result = client.run("select value, 'x' from generate_series(1, 1234)")
+    assert len(result.rows) == 1234 and result.counts == [1234] and result.pieces == [500, 500, 234]
+    result = client.run("select value, value + 1 from generate_series(1, 6001)")
+    assert len(result.rows) == 6001 and result.counts == [6001] and result.pieces == [2500, 2500, 1001]
+    wide = client.run(f"select {', '.join(['value'] * 40)} from generate_series(1, 600)")
+    assert wide.pieces == [500, 100]
 
 
 def test_a_defect_of_the_twin_is_an_error_message() -> None:

@@ -19,16 +19,24 @@ from aglab.tsql.runtime import LockNeeded, Runtime
 from aglab.tsql.store.memory import is_memory
 from aglab.tsql.store.table import Row, Table
 from aglab.tsql.transactions import Entry, Transaction, row_log_bytes
+from aglab.tsql.types import DATES, EXACTS, FLOATS, INTEGERS
 
 if TYPE_CHECKING:
     from aglab.tsql.session import Session
 
 T = TypeVar("T")
 Effects = Generator[Effect, Any, T]
-CHUNK = 500
+CHUNK = 500  # rows of a result that are handed on at a time
+SHORT = INTEGERS | FLOATS | EXACTS | DATES | {"uniqueidentifier"}  # types of which a value takes 17 bytes at most
+CHUNK_CELLS = 5000  # of results in which every value is short: as many bytes or so, and less work for each row
 PLANS_PER_STATEMENT = 8
 MAX_LOCK_RETRIES = 100_000
 ESCALATION_ROWS = 5000  # SQL Server escalates to a table lock at about this many row locks
+
+
+def chunk_rows(columns: list[Any]) -> int:
+    """How many rows of a result are handed on at a time."""
+    return max(CHUNK, CHUNK_CELLS // len(columns)) if columns and all(c.type.name in SHORT for c in columns) else CHUNK
 
 
 class BaseExecutor:
@@ -303,8 +311,9 @@ class BaseExecutor:
     def send(self, columns: list[Any], rows: list[Row], command: str = "SELECT") -> Effects[None]:
         """A result set in chunks, and its count."""
         yield Columns(tuple(Column(c.name, c.type, c.nullable, c.identity) for c in columns))
-        for start in range(0, len(rows), CHUNK):
-            yield Rows(rows[start : start + CHUNK])
+        size = chunk_rows(columns)
+        for start in range(0, len(rows), size):
+            yield Rows(rows[start : start + size])
         self.session.row_count = len(rows)
         yield self.done(len(rows), command)
 
