@@ -24,13 +24,13 @@ NOTEBOOKS = [
             ("08_table_partitioning", "240x"),
             ("10_build_the_group", "60x"),
             ("12_synchronous_commit", "20x"),
-            ("13_redo_and_failover", "5x"),
+            ("13_redo_and_failover", "2x"),
             ("17_backup_options", "240x"),
             ("21_tail_of_the_log", "60x"),
         )
     ),
 ]
-NBVAL = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=240", "-p", "no:cacheprovider", "-q"]
+NBVAL = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=600", "-p", "no:cacheprovider", "-q"]
 CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
 JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
 

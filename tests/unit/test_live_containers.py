@@ -243,10 +243,12 @@ def test_what_docker_says_becomes_a_cause(stand, begin, said, kind, cause):
     [
         ("manifest for mcr.microsoft.com/x not found: manifest unknown", "registry does not have it"),
         ("dial tcp: lookup mcr.microsoft.com: no such host", "registry does not answer"),
+        ("read tcp 10.0.0.2:51342->1.2.3.4:443: read: connection reset by peer", "registry does not answer"),
+        ("unexpected EOF", "registry does not answer"),
     ],
 )
 def test_an_image_that_cannot_be_had(stand, said, cause):
-    """Missing in the registry, or no network: said apart."""
+    """Missing in the registry, no network, or a network that goes away in the middle: said apart."""
     stand.goes_wrong(image_inspect=[1, "No such image"], pull=[1, said])
     with pytest.raises(MissingError, match=cause):
         stand.project().up()
@@ -295,6 +297,18 @@ def test_a_node_that_never_answers(stand, monkeypatch):
     stand.logs(sql1="Error: 9001, Severity: 21, State: 5.")
     with pytest.raises(AglabError, match=r"sql1 does not answer T-SQL after 0 s.*Error: 9001"):
         project.up()
+
+
+def test_an_engine_that_goes_away_in_the_middle(stand):
+    """Nothing can be taken down then; the cause told is the engine. The next attempt goes through."""
+    gone = [1, "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?"]
+    stand.goes_wrong(compose_run=gone, compose_down=gone)
+    with pytest.raises(AglabError, match=r"forming the group.*Cannot connect to the Docker daemon"):
+        stand.project().up()
+    assert not (stand.home / "docker" / "cluster.json").exists()
+    stand.goes_wrong()
+    stand.project().up()
+    assert (stand.home / "docker" / "cluster.json").exists()
 
 
 def test_no_docker_at_all(capsys, monkeypatch):
@@ -356,7 +370,7 @@ def test_docker_that_does_not_answer(stand, monkeypatch):
 
 
 @pytest.mark.parametrize("had_data", [False, True])
-@pytest.mark.parametrize("label", ["starting the nodes", "waiting for T-SQL", "a step"])
+@pytest.mark.parametrize("label", ["looking at Docker", "starting the nodes", "waiting for T-SQL", "a step"])
 def test_ctrl_c_leaves_nothing_behind(stand, label, had_data):
     """Interrupted at any phase: the containers go; volumes only if this attempt made them."""
     if had_data:
@@ -373,7 +387,7 @@ def test_ctrl_c_leaves_nothing_behind(stand, label, had_data):
     assert not (stand.home / "docker" / "cluster.json").exists()
 
 
-@pytest.mark.parametrize("phase", ["pull", "compose_up", "compose_run"])
+@pytest.mark.parametrize("phase", ["pull", "compose_up", "exec", "compose_run"])
 def test_ctrl_c_in_a_terminal(stand, phase):
     """The real signal while docker works: exit code 130, one line, everything taken down."""
     stand.goes_wrong(**{phase: "hang", **({"image_inspect": [1, "No such image"]} if phase == "pull" else {})})

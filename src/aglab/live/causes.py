@@ -47,7 +47,7 @@ _CAUSES: tuple[tuple[str, type[AglabError], str, str], ...] = (
     ),
     (
         r"no such host|TLS handshake timeout|i/o timeout|proxyconnect|connection refused.*registry|network is unreachable"
-        r"|Temporary failure in name resolution|unexpected EOF|Client\.Timeout exceeded",
+        r"|Temporary failure in name resolution|unexpected EOF|Client\.Timeout exceeded|connection reset by peer",
         MissingError,
         "the image cannot be fetched: the registry does not answer",
         "check the network, or load the image from a file (docker load -i FILE) and run it again",
