@@ -1,8 +1,8 @@
 """The class on Kubernetes: what values.yaml says is what the chart knows, and what the seat's image and the local hub need.
 
 The chart is not here. The rules below are written after its values.schema.yaml and values.yaml (repository
-jupyterhub/zero-to-jupyterhub-k8s, read again at commit 02dd73df): the keys that are used, their types, and that the chart takes no
-other key beside them. Nothing was rendered with helm.
+jupyterhub/zero-to-jupyterhub-k8s, read again at commit 02dd73df): the keys that are used, their types, and that the chart takes
+no other key beside them. Nothing was rendered with helm.
 A slow test starts a hub on this machine.
 """
 
