@@ -119,3 +119,27 @@ def simpy_pipeline(scenario: Scenario, think: float, cpu: float, servers: int, s
         env.process(user())
     env.run(until=seconds)
     return len(waits) / seconds, statistics.fmean(waits)
+
+
+def simpy_devices(devices: int, channels: int, service: float, arrivals_s: float, requests: int, seed: int) -> float:
+    """Mean time of random requests (s), each to a device by its address, of so many channels of one fixed time."""
+    draw = random.Random(seed)
+    env = simpy.Environment()
+    each = [simpy.Resource(env, channels) for _ in range(devices)]
+    times: list[float] = []
+
+    def one():
+        begun = env.now
+        with each[draw.randrange(devices)].request() as turn:
+            yield turn
+            yield env.timeout(service)
+        times.append(env.now - begun)
+
+    def source():
+        for _ in range(requests):
+            yield env.timeout(draw.expovariate(arrivals_s))
+            env.process(one())
+
+    env.process(source())
+    env.run()
+    return statistics.fmean(times[requests // 10 :])

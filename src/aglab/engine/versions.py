@@ -103,7 +103,8 @@ def fill_log_file(scenario: Scenario, ct: Array) -> None:
 def processors(scenario: Scenario) -> tuple[float, float]:
     """Cores and threads that the load may use, affinity and cap together."""
     cpu: Cpu = scenario.profile.cpu
-    cores = (scenario.settings.affinity_cores or float(cpu.cores)) * scenario.settings.cpu_cap
+    bound = float(sum(scenario.numa_nodes[: scenario.settings.affinity_nodes]))
+    cores = (scenario.settings.affinity_cores or bound or float(cpu.cores)) * scenario.settings.cpu_cap
     return cores, cores * cpu.threads_per_core
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from aglab.core.errors import field_error, unknown_name
 from aglab.core.quantity import Constant, all_constants, check_number
 from aglab.hardware import Profile
-from aglab.scenario.model import MODES, REPLICAS_MAX, Replica, Scenario
+from aglab.scenario.checks import REPLICAS_MAX
+from aglab.scenario.model import MODES, Replica, Scenario
 from aglab.workload import Workload
 
 _OWN = ("workload", "settings", "tempdb")
@@ -37,6 +38,7 @@ ALIASES: dict[str, str] = {
     "log_growth_mb": "settings.log_growth_mb",
     "log_max_gb": "settings.log_max_gb",
     "affinity_cores": "settings.affinity_cores",
+    "affinity_nodes": "settings.affinity_nodes",
     "cpu_cap": "settings.cpu_cap",
     "memory_placement": "settings.memory_placement",
     "loss": "hardware.network.loss",

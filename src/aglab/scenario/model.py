@@ -16,14 +16,15 @@ from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import Constant, all_constants, check, choice, constants, number
 from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.hardware import Profile
+from aglab.hardware.numa import numa_nodes
 from aglab.hardware.profile import SQL_VERSIONS
 from aglab.scenario.changes import Change
+from aglab.scenario.checks import REPLICAS_MAX, check_scenario
 from aglab.scenario.doubts import doubts
 from aglab.scenario.tempdb import TempDb
 from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
-REPLICAS_MAX = 9
 RAMP_STEPS = 20
 
 
@@ -84,6 +85,14 @@ class Settings:
     log_max_gb: float = number("GB", 0, 1e6, "size up to which the log file grows; 0: as far as its volume goes", default=0.0)
     affinity_cores: float = number(
         "cores", 0, 4096, "cores that the instance may use (affinity, or pools bound to some NUMA nodes); 0 for all", default=0.0
+    )
+    affinity_nodes: int = number(
+        "nodes", 0, 1024, "NUMA nodes, soft ones among them, that the load's pool is bound to; 0 for all", default=0, integer=True
+    )
+    soft_numa: str = choice(
+        ("automatic", "off"),
+        "automatic: since 2016 sockets of more than 8 cores are divided into soft-NUMA nodes",
+        default="automatic",
     )
     cpu_cap: float = number("", 0.01, 1, "CAP_CPU_PERCENT of the load's pool as a share of the processors", default=1.0)
     memory_placement: str = choice(
@@ -162,37 +171,12 @@ class Scenario:
     databases: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.replicas) <= REPLICAS_MAX:
-            raise UsageError(
-                f"replicas={len(self.replicas)} must be from 1 to {REPLICAS_MAX} (availability group)",
-                "a primary and up to eight secondaries; 1 is a standalone server",
-            )
-        if len(self.replicas) > 1 and self.settings.recovery_model != "FULL":
-            raise UsageError(
-                f"recovery_model={self.settings.recovery_model!r} must be FULL with {len(self.replicas)} replicas (settings)",
-                "an availability group needs the full recovery model",
-            )
-        required = self.settings.required_synchronized_secondaries
-        if required >= len(self.replicas) > 0 and required:
-            raise UsageError(
-                f"required_synchronized_secondaries={required} must be <= {len(self.replicas) - 1}, the secondaries there are "
-                "(availability group)",
-                "add replicas first",
-            )
-        if self.settings.affinity_cores > self.profile.cpu.cores:
-            raise UsageError(
-                f"affinity_cores={self.settings.affinity_cores:g} must be <= {self.profile.cpu.cores}, the cores of "
-                f"{self.profile.name} (settings)",
-                "0 for all cores",
-            )
-        self.tempdb.check_version(self.settings.sql_version)
-        need_gb = self.workload.data_pages * 8192 / 1e9
-        if need_gb > self.profile.data.usable_gb:
-            raise UsageError(
-                f"the database of {need_gb:,.0f} GB does not fit the data volume of {self.profile.data.usable_gb:,.0f} GB "
-                f"(profile {self.profile.name})",
-                "lower warehouses, or give the volume more devices",
-            )
+        check_scenario(self)
+
+    @property
+    def numa_nodes(self) -> tuple[int, ...]:
+        """Physical cores of each NUMA node, soft-NUMA's where it divides sockets."""
+        return numa_nodes(self.profile.cpu, self.settings.sql_version, self.settings.soft_numa == "automatic")
 
     @classmethod
     def default(

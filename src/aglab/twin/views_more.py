@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from aglab.hardware.numa import node_of_scheduler, numa_nodes
 from aglab.twin import availability as av
 from aglab.twin import encryption, governor_views, views_endpoints
 from aglab.twin.governor_limits import schedulers as schedulers_online
@@ -22,12 +23,13 @@ Row = dict[str, Any]
 def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_os_schedulers: one for each logical processor; what runs now is the sessions' work"""
     cpu, online = node.profile.cpu, set(schedulers_online(node))
+    nodes = numa_nodes(cpu, "2022", node.soft_numa[1])
     busy = sum(1 for one in node.clients.values() if one.task is not None and one.task.state == "ready")
     for number in range(cpu.threads):
         tasks = busy // cpu.threads + (number < busy % cpu.threads)
         yield {
             "scheduler_address": (0x7F0000000000 + number * 0x160).to_bytes(8, "big"),
-            "parent_node_id": number * cpu.sockets // cpu.threads,
+            "parent_node_id": node_of_scheduler(number, cpu, nodes),
             "scheduler_id": number,
             "cpu_id": number,
             "status": "VISIBLE ONLINE" if number in online else "VISIBLE OFFLINE",
