@@ -10,6 +10,8 @@ import math
 
 from aglab.engine import layout as at
 from aglab.engine.alike import catch_up, find_alike, keep_up, stand_alone
+from aglab.engine.balance import back_up_log, beside_jobs, fix_pace, follow_rate, move_noise, prepare, remember
+from aglab.engine.booking import book_data, book_foreground, book_log, write_out
 from aglab.engine.counting import count, log_used
 from aglab.engine.jit import entry, kernel
 from aglab.engine.layout import Array
@@ -18,188 +20,20 @@ from aglab.engine.logpath import (
     blocks_follow,
     flush_size,
     harden_idle,
-    in_step,
     log_turn,
     log_write_latency,
     packed,
     send_bytes_s_max,
     through_gate,
 )
-from aglab.engine.machine import cpu_capacity, cpu_utilisation, data_volume, plan_volume
-from aglab.engine.pages import plan_writes, write_background, write_checkpoint
+from aglab.engine.machine import cpu_utilisation, data_volume, plan_volume
+from aglab.engine.pages import plan_writes
 from aglab.engine.replicas import redo, redo_job_log, ship
-from aglab.engine.sharing import BUSY_MOST, forget_shares, has_job, move_jobs, take_shares, users_wait
-from aglab.engine.solve import solve
+from aglab.engine.sharing import forget_shares, has_job, move_jobs, take_shares, users_wait
 from aglab.engine.tempdb import book_tempdb, move_versions
-from aglab.engine.warmth import missing_hot, missing_rest, warm_up
+from aglab.engine.warmth import missing_hot, warm_up
 
-PAGE = 8192.0
-_BASE_MOST = 0.1  # share of a small machine that idle services take at most
-_SAME_MIX = 1e-5  # a smaller change of the CPU demand tells nothing
 _STEADY = 1e9  # seconds: a writer long past its ramp
-
-
-@kernel
-def fix_pace(dt: float, ct: Array, env: Array) -> None:
-    """What ticks of equal length share: how much of an average they keep."""
-    keep = math.exp(-dt / ct[at.C_NOISE_TIME])
-    env[at.E_NOISE_KEPT] = keep
-    env[at.E_NOISE_NEW] = math.sqrt(1.0 - keep * keep)
-    env[at.E_PACE_KEPT] = math.exp(-dt / ct[at.C_PACE])
-
-
-@kernel
-def move_noise(draw: float, cl: Array, env: Array) -> None:
-    """Let the transaction mix wander (first-order autoregression); NaN keeps it where it is."""
-    if not math.isnan(draw):
-        cl[at.K_NOISE] = env[at.E_NOISE_KEPT] * cl[at.K_NOISE] + env[at.E_NOISE_NEW] * draw
-
-
-@kernel
-def follow_rate(node: int, rate: float, st: Array, env: Array) -> None:
-    """Let a node's average log rate follow ``rate``; the background writer paces itself by the average."""
-    keep = env[at.E_PACE_KEPT]
-    st[node, at.S_LOG_RATE] = keep * st[node, at.S_LOG_RATE] + (1.0 - keep) * rate
-
-
-@kernel
-def back_up_log(dt: float, st: Array, cl: Array, ct: Array) -> None:
-    """Back up the log on schedule: what was made by now is no longer kept for a backup."""
-    cl[at.K_SINCE_BACKUP] += dt
-    if ct[at.C_BACKUP_EVERY] > 0.0 and cl[at.K_SINCE_BACKUP] >= ct[at.C_BACKUP_EVERY] - 1e-9:
-        cl[at.K_SINCE_BACKUP] = 0.0
-        for node in range(st.shape[0]):
-            st[node, at.S_BACKUP] = max(st[node, at.S_BACKUP], st[node, at.S_LSN])
-
-
-@kernel
-def write_out(node: int, primary: int, dt: float, rate: float, st: Array, seg: Array, wl: Array, ct: Array, tot: Array) -> None:
-    """Book the pages the node's writer wrote at ``rate`` pages/s."""
-    position = st[node, at.S_LSN] if node == primary else st[node, at.S_REDONE]
-    pages = rate * dt
-    if st[node, at.S_SWEEPING] > 0.5:
-        tot[node, at.T_CHECKPOINT] += pages
-        write_checkpoint(node, position, pages, dt, st, seg, wl)
-    elif st[node, at.S_TARGET] > 0.0:
-        tot[node, at.T_BACKGROUND] += pages
-        write_background(node, position, pages, st, seg, wl, ct)
-    tot[node, at.T_PAGE_WRITES] += pages
-
-
-@kernel
-def book_data(node: int, dt: float, reads: float, rate: float, wl: Array, out: Array, tot: Array) -> None:
-    """Totals of the data volume for ``reads`` page reads/s and ``rate`` pages written/s."""
-    writes = rate / wl[at.W_PAGES_PER_WRITE]
-    tot[node, at.T_PAGE_READS] += reads * dt
-    tot[node, at.T_DATA_READS] += reads * dt
-    tot[node, at.T_DATA_BYTES_READ] += reads * dt * PAGE
-    tot[node, at.T_DATA_READ_STALL] += reads * dt * out[at.O_READ_LAT] * 1e3
-    tot[node, at.T_DATA_WRITES] += writes * dt
-    tot[node, at.T_DATA_BYTES_WRITTEN] += rate * dt * PAGE
-    tot[node, at.T_DATA_WRITE_STALL] += writes * dt * out[at.O_WRITE_LAT] * 1e3
-
-
-@kernel
-def book_log(node: int, dt: float, flushes: float, bytes_s: float, latency: float, tot: Array) -> None:
-    """Totals of the log volume for ``flushes`` writes/s that carry ``bytes_s``."""
-    tot[node, at.T_LOG_FLUSHES] += flushes * dt
-    tot[node, at.T_LOG_WRITES] += flushes * dt
-    tot[node, at.T_LOG_BYTES] += bytes_s * dt
-    tot[node, at.T_LOG_BYTES_WRITTEN] += bytes_s * dt
-    tot[node, at.T_LOG_STALL] += flushes * dt * latency * 1e3
-
-
-@kernel
-def book_foreground(node: int, dt: float, x: float, hw: Array, wl: Array, env: Array, out: Array, tot: Array) -> None:
-    """Totals of ``x`` transactions/s on the primary and of what they waited for."""
-    writes = x * wl[at.W_WRITE_SHARE]
-    if hw[node, at.H_LAZY] > 0.5:
-        writes = 0.0  # with delayed durability no commit waits
-    reads = x * env[at.E_READS]
-    tot[node, at.T_TX] += x * dt
-    tot[node, at.T_BATCHES] += x * wl[at.W_BATCHES] * dt
-    tot[node, at.T_RESPONSE] += x * out[at.O_R] * dt * 1e3
-    tot[node, at.T_LOG_FLUSH_WAIT] += writes * out[at.O_COMMIT_LOCAL] * dt * 1e3
-    tot[node, at.T_W_WRITELOG] += writes * out[at.O_COMMIT_LOCAL] * dt * 1e3
-    tot[node, at.T_N_WRITELOG] += writes * dt
-    if env[at.E_NSYNC] > 0.5:
-        tot[node, at.T_MIRRORED] += writes * dt
-        tot[node, at.T_DELAY] += writes * out[at.O_REMOTE] * dt * 1e3
-        tot[node, at.T_W_HADR] += writes * out[at.O_REMOTE] * dt * 1e3
-        tot[node, at.T_N_HADR] += writes * dt
-    tot[node, at.T_W_PAGE] += reads * out[at.O_READ_LAT] * dt * 1e3
-    tot[node, at.T_N_PAGE] += reads * dt
-    tot[node, at.T_W_SOS] += x * out[at.O_CPU_WAIT] * dt * 1e3
-    tot[node, at.T_N_SOS] += x * dt
-    if env[at.E_RESUME] > 0.0:  # a wait is over when its worker runs again
-        tot[node, at.T_W_WRITELOG] += writes * env[at.E_RESUME] * dt * 1e3
-        tot[node, at.T_W_PAGE] += reads * env[at.E_RESUME] * dt * 1e3
-
-
-@kernel
-def prepare(
-    p: int, users: float, mix: float, hw: Array, wl: Array, ct: Array, st: Array, sync: Array, alike: Array, env: Array
-) -> None:
-    """Fix what does not change during one tick: users, CPU demand (``mix`` times the average), who must be waited for.
-
-    Replicas that are alike answer at the same moment: one of them is waited for.
-    """
-    sending = 0.0
-    syncing = 0.0
-    small = 0.0  # replicas that log goes compressed to
-    for node in range(hw.shape[0]):
-        sync[node] = 0.0
-        if node != p and st[node, at.S_CONNECTED] > 0.5:
-            sending += 1.0
-            small += packed(node, st, ct)
-            waited = in_step(node, p, st)
-            syncing += waited
-            if alike[node] < 0.0:
-                sync[node] = waited
-    env[at.E_USERS] = users
-    env[at.E_READS] = hw[p, at.H_READS_PER_TX] + missing_hot(p, wl, st) + missing_rest(p, wl, st)
-    env[at.E_DATA_READS] = env[at.E_READS] + wl[at.W_SPILL_DATA]
-    env[at.E_CPU] = wl[at.W_CPU] * mix
-    env[at.E_SEND_WORK] = wl[at.W_LOG] * sending * ct[at.C_SEND_CPU]
-    env[at.E_BG_WORK] = min(ct[at.C_BASE_CPU], _BASE_MOST * cpu_capacity(hw[p])) + hw[p, at.H_OTHER_WORK]
-    env[at.E_WIRE] = sending
-    env[at.E_PACK_S] = 0.0
-    if small > 0.0:
-        env[at.E_WIRE] = sending - small + small / ct[at.C_PACK_RATIO]
-        env[at.E_SEND_WORK] += wl[at.W_LOG] * ct[at.C_PACK_CPU]  # once: compressed blocks are kept for the other replicas
-        env[at.E_PACK_S] = ct[at.C_PACK_SYNC] * (ct[at.C_PACK_CPU] + ct[at.C_UNPACK_CPU]) / hw[p, at.H_SPEED]
-    if syncing < ct[at.C_REQUIRED] and wl[at.W_WRITE_SHARE] > 0.0:
-        env[at.E_USERS] = 0.0  # commits wait for secondaries that are not there, and sooner or later every user commits
-    env[at.E_NSEND] = sending
-    env[at.E_NSYNC] = syncing
-    forget_shares(hw[p], env)
-
-
-@kernel
-def beside_jobs(
-    guess: float, slope: float, p: int, hw: Array, wl: Array, ct: Array, sync: Array, jb: Array, env: Array, out: Array
-) -> float:
-    """Throughput beside the node's jobs: what the load takes without them says how busy they find the machine."""
-    x = guess
-    for alone in range(2):  # a loop, because the solver is inlined where it is called
-        x = solve(x, slope, p, hw, wl, ct, sync, env, out)
-        slope = out[at.O_SLOPE]
-        if alone > 0 or not has_job(p, jb):
-            break
-        log_busy = x * wl[at.W_LOG] / hw[p, at.H_LOG_BW]
-        take_shares(p, out[at.O_CPU_UTIL], min(BUSY_MOST, out[at.O_DATA_UTIL]), log_busy, hw, ct, jb, env)
-    return x
-
-
-@kernel
-def remember(x: float, mix: float, cl: Array, out: Array) -> None:
-    """Keep what the next tick's guess is made of: the solution, its slope, and how it followed the CPU demand."""
-    change = mix - cl[at.K_MIX]
-    if abs(change) > _SAME_MIX and cl[at.K_MIX] > 0.0:
-        cl[at.K_LEAN] = (x - cl[at.K_X]) / change
-    cl[at.K_X] = x
-    cl[at.K_MIX] = mix
-    cl[at.K_SLOPE] = out[at.O_SLOPE]
 
 
 @kernel
