@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -78,3 +79,49 @@ def test_the_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
     finally:
         monkeypatch.undo()
         jit.cache_folder.cache_clear()
+
+
+FIRST_RESULT = """
+import gc, sys
+from aglab.engine import Flow
+from aglab.scenario import Scenario
+Flow(Scenario.default(replicas=1)).advance(1)
+loaded = "scipy.linalg" in sys.modules
+from numba.np import arraymath, linalg
+print(loaded, gc.isenabled(), arraymath.ensure_blas is linalg.ensure_blas, linalg.ensure_blas.__module__, arraymath._HAVE_BLAS)
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="only Numba asks for a BLAS")
+def test_a_first_result_needs_no_scipy_and_leaves_numba_as_it_is():
+    """Numba is not made to import SciPy's linear algebra, knows of it all the same, and garbage is collected as before."""
+    pytest.importorskip("scipy")
+    done = subprocess.run([sys.executable, "-c", FIRST_RESULT], capture_output=True, text=True, timeout=110, check=True)
+    assert done.stdout.split() == ["False", "True", "True", "numba.np.linalg", "True"]
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_garbage_is_collected_again_after_an_error(collecting):
+    """Whoever had switched collection off finds it off, whoever had not finds it on, whatever happened between."""
+    before = gc.isenabled()
+    (gc.enable if collecting else gc.disable)()
+    try:
+        with pytest.raises(KeyError), jit._without_pauses():
+            assert not gc.isenabled()
+            raise KeyError
+        assert gc.isenabled() is collecting
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.skipif(not COMPILED, reason="only Numba asks for a BLAS")
+def test_a_numba_that_asks_for_blas_in_another_way_is_left_alone(monkeypatch):
+    """Without the function that is put off, nothing is put in its place."""
+    from numba.np import linalg
+
+    for name in ("numba.np.arraymath", "scipy.linalg"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delattr(linalg, "ensure_blas")
+    with jit._without_scipy():
+        assert not hasattr(linalg, "ensure_blas")
+    assert "numba.np.arraymath" not in sys.modules

@@ -3,15 +3,22 @@
 ``AGLAB_NUMBA=0`` switches compilation off. Compiled kernels are cached in a folder named by a digest of every kernel
 source: Numba's own cache looks only at the file of the outermost function and would keep stale callees. The folder is
 the user's cache folder, or a temporary one where that cannot be written.
+
+A process that only reads compiled kernels is mostly busy with importing Numba: two things that it does not need then are left
+out (:func:`_without_pauses`, :func:`_without_scipy`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import hashlib
+import importlib.util
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,11 +27,52 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
 
 
+@contextlib.contextmanager
+def _without_pauses() -> Iterator[None]:
+    """Collect no garbage: an import makes very many objects that stay, and would look through them again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def _without_scipy() -> Iterator[None]:
+    """Let Numba take SciPy's presence for its BLAS.
+
+    Where SciPy is installed, Numba imports its linear algebra with its own, only to know whether that works: a tenth of a cold
+    start, and no kernel multiplies matrices. Code that does still imports it, when it is compiled.
+    """
+    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules or importlib.util.find_spec("scipy") is None:
+        yield
+        return
+    from numba.np import linalg
+
+    room: Any = linalg
+    asked = getattr(room, "ensure_blas", None)
+    if asked is None:  # a Numba that does it in another way
+        yield
+        return
+    room.ensure_blas = lambda: None
+    try:
+        from numba.np import arraymath
+
+        if getattr(arraymath, "ensure_blas", None) is room.ensure_blas:
+            setattr(arraymath, "ensure_blas", asked)  # noqa: B010
+    finally:
+        room.ensure_blas = asked
+    yield
+
+
 def _wanted() -> bool:
     if os.environ.get("AGLAB_NUMBA", "1").strip().lower() in ("0", "off", "no", "false"):
         return False
     try:
-        import numba  # noqa: F401
+        with _without_pauses():
+            import numba  # noqa: F401
     except ImportError:
         return False
     return True
@@ -97,6 +145,25 @@ def plain(function: F) -> F:
     return getattr(function, "py_func", function)  # type: ignore[return-value]
 
 
+class _Entry:
+    """A compiled kernel that Python calls; its first call reads it from the disk, or compiles it."""
+
+    def __init__(self, function: Callable[..., Any], compiled: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._compiled = compiled
+        self._cold = True
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._cold:
+            self._cold = False
+            # a compiler leaves much behind that must be collected: only where there is something to read is it put off
+            kept = any(cache_folder().glob(f"*.{self.py_func.__name__}-*.nbi"))
+            with _without_scipy(), _without_pauses() if kept else contextlib.nullcontext():
+                return self._compiled(*arguments)
+        return self._compiled(*arguments)
+
+
 def entry(function: F) -> F:
     """Compile a kernel that Python calls (nogil, cached on disk); without Numba, the function as it is."""
     if not COMPILED:
@@ -108,7 +175,7 @@ def entry(function: F) -> F:
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_folder())
     try:
-        compiled: Any = numba.njit(**_OPTIONS, cache=True)(function)
+        made: Any = _Entry(function, numba.njit(**_OPTIONS, cache=True)(function))
     finally:
         settings.CACHE_DIR = before
-    return compiled
+    return made  # type: ignore[no-any-return]
