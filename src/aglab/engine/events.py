@@ -94,12 +94,13 @@ def run_events(start: Scenario | Flow, seconds: float = 1.0, seed: int = 1, warm
     heap, num, user, block, free, queue, hist = fresh(users, par)
     _lay_down(heap, num, (random.standard_exponential(users) * par[P_THINK] + 0.5).astype(np.int64))
     counted = num.copy()
+    draws = np.empty(max(_CHUNK, 8 * users))  # filled again and again: fresh memory costs as much as the draws
     for until_s in (warmup_s, warmup_s + seconds):
         counted = num.copy()
         hist[:] = 0
         done = 0
         while not done:
-            draws = random.standard_exponential(max(_CHUNK, 8 * users))
+            random.standard_exponential(out=draws)
             num[N_DRAW] = 0
             until = int(until_s * 1e9)
             done = advance_events(until, heap, num, par, per_byte, user, block, free, queue, draws, hist)

@@ -29,6 +29,8 @@ NOTHING = -1
 KIND_BITS = 32  # an event's kind stands above its argument
 ARGUMENT = (1 << KIND_BITS) - 1
 PRIORITY_BITS = 52  # and its priority above its sequence
+# a place in the heap is never negative; said so, the compiler leaves out what an index counted from the end would take
+PLACES = (1 << 31) - 1
 _HASH = (1 << 40) - 1
 _DRAWS_EACH = 4  # most draws one event can use
 
@@ -85,8 +87,9 @@ _THOUGHT, _COMPUTED, _WRITTEN, _ACKNOWLEDGED, _READY, _DONE = 0, 1, 2, 3, 4, 5
 @kernel
 def rise(heap: Ints, at: int, time: int, order: int, what: int) -> None:
     """Put an event at the free place ``at`` or above it: later parents move down, it is written once."""
+    at = at & PLACES
     while at > 0:
-        parent = (at - 1) >> 1
+        parent = ((at - 1) >> 1) & PLACES
         if heap[parent, 0] < time or (heap[parent, 0] == time and heap[parent, 1] < order):
             break
         for column in range(3):
@@ -114,7 +117,7 @@ def sink(heap: Ints, count: int, time: int, order: int, what: int) -> None:
         for column in range(3):
             heap[at, column] = heap[child, column]
         at = child
-        child = 2 * at + 1
+        child = (2 * at + 1) & PLACES
     if child < count:
         for column in range(3):
             heap[at, column] = heap[child, column]
