@@ -26,7 +26,7 @@ from sphinx.util.docutils import SphinxDirective
 from aglab.core.paths import bundle_path
 from aglab.published.ablation import stored
 from aglab.published.machines import label
-from aglab.published.orders import judge, number_of
+from aglab.published.orders import judge, number_of, tally, verdict
 from aglab.published.rows import once
 from aglab.viz.compare import as_rows, comparison, errors, table
 from aglab.viz.figure import Table
@@ -153,7 +153,7 @@ class Score(SphinxDirective):
 
 
 class Orders(SphinxDirective):
-    """Which is faster, does it help, does it turn back: right or wrong."""
+    """Which is faster, does it help, does it turn back: right, wrong and why, or a draw within the paper's own noise."""
 
     def run(self) -> list[nodes.Node]:
         rows = ledger_rows(self.env.app)
@@ -162,15 +162,20 @@ class Orders(SphinxDirective):
             (
                 one["claim"],
                 _pair(_printed(one["more"]), _printed(one["less"])),
+                "" if one["noise"] is None else significant(one["noise"], 2),
                 _pair(one["twin_more"], one["twin_less"]),
-                verdict,
+                verdict(one),
+                one["reason"] if verdict(one) in ("wrong", "draw") else "",
             )
-            for one in sorted(found, key=lambda one: one["right"] is not False)
-            for verdict in ({True: "right", False: "wrong", None: "no value"}[one["right"]],)
+            for one in sorted(found, key=lambda one: ("wrong", "draw", "no value", "right").index(verdict(one)))
         )
-        right = sum(one["right"] is True for one in found)
-        caption = f"{right} of {len(found)} claims of order are right; the wrong come first. SIMULATED, profiles as row by row"
-        return [raw(Table(caption, ("claim of the papers", "printed", "twin", "twin is"), lines).html())]
+        counts = tally(found)
+        caption = (
+            f"{counts['right']} of {counts['right'] + counts['wrong']} claims of order are right; the wrong come first. "
+            f"{counts['draw']} more within the papers' own noise. SIMULATED, profiles as row by row"
+        )
+        columns = ("claim of the papers", "printed", "noise", "twin", "twin is", "why")
+        return [raw(Table(caption, columns, lines).html())]
 
 
 def _printed(side: str) -> float:

@@ -81,6 +81,7 @@ def published_score(paper: Paper = None, seed: shell.Seed = 1, as_json: shell.Js
     if as_json:
         shell.print_json(result)
         return
+    from aglab.published.orders import tally, verdict
     from aglab.viz import terminal_table
 
     if result["rows"]:
@@ -90,10 +91,12 @@ def published_score(paper: Paper = None, seed: shell.Seed = 1, as_json: shell.Js
     shell.say(f"{result['fitted_constants']} constants fitted on {result.get('rows_fitted', 0)} rows.")
     for role, value in result["median_abs_error_pct"].items():
         shell.say(f"Median absolute error, {role}: {value:g} %")
-    wrong = [one["claim"] for one in result["orders"] if one["right"] is False]
-    shell.say(f"Claims of order right: {sum(one['right'] is True for one in result['orders'])} of {len(result['orders'])}.")
-    for claim in wrong:
-        shell.say(f"  wrong: {claim}")
+    counts = tally(result["orders"])
+    told = counts["right"] + counts["wrong"]
+    shell.say(f"Claims of order right: {counts['right']} of {told}; {counts['draw']} within the papers' own noise.")
+    for one in result["orders"]:
+        if verdict(one) == "wrong":
+            shell.say(f"  wrong: {one['claim']}: {one['reason'] or 'not known why'}")
 
 
 def profile_list(as_json: shell.Json = False) -> None:

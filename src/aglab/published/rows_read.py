@@ -10,14 +10,19 @@ from aglab.core.paths import bundle_path
 
 
 @functools.cache
-def _values() -> dict[str, float]:
+def _rows() -> dict[str, tuple[float, str]]:
     with bundle_path("data", "published", "figures.csv").open(encoding="utf-8", newline="") as file:
-        return {row["id"]: float(row["value"]) for row in csv.DictReader(file)}
+        return {row["id"]: (float(row["value"]), row["stat"]) for row in csv.DictReader(file)}
 
 
 def published_value(row_id: str) -> float:
     """The value of a row of ``data/published/figures.csv``."""
-    values = _values()
-    if row_id not in values:
-        raise unknown_name("published row", row_id, tuple(values))
-    return values[row_id]
+    return printed_row(row_id)[0]
+
+
+def printed_row(row_id: str) -> tuple[float, str]:
+    """A row's value, and what it is of its quantity: ``avg``, ``max``, ``percent_change`` ..."""
+    rows = _rows()
+    if row_id not in rows:
+        raise unknown_name("published row", row_id, tuple(rows))
+    return rows[row_id]
