@@ -11,7 +11,7 @@ from aglab.core.paths import bundle_path
 from aglab.core.quantity import read_constants
 from aglab.engine import steady
 from aglab.engine.backup import BackupJob, BackupOptions, Busy, backup_rate, job_constant, job_constants, restore_rate
-from aglab.engine.jobs import local_memory_gain, rebuild_s, socket_scaling
+from aglab.engine.sockets import local_memory_gain, socket_scaling
 from aglab.hardware import Profile
 from aglab.published import calibrate_jobs, score
 from aglab.published.experiments_backup import OPTIONS, load_of, oltp_during, rate
@@ -110,15 +110,6 @@ def test_the_load_waits_for_schedulers_and_for_the_volume(off, left):
     assert beside[left] > 3 * alone[left] and beside["commit"] == pytest.approx(alone["commit"], rel=0.2)
 
 
-def test_rebuild_shares_work_up_to_the_cores_and_the_writes():
-    """Twice the threads, half the time, until pages cannot be written faster; MAXDOP 0 is every core."""
-    pages = 1e7
-    assert rebuild_s(DL560, pages, 1) == pytest.approx(2 * rebuild_s(DL560, pages, 2))
-    assert rebuild_s(DL560, pages, 0) == rebuild_s(DL560, pages, 56) == rebuild_s(DL560, pages, 64)
-    slow = {"rebuild_us_per_page": 0.001}
-    assert rebuild_s(DL560, pages, 8, slow) == pytest.approx(pages * 8192 / DL560.data.write_bytes_s)
-
-
 def test_sockets_scale_sub_linearly():
     """Remote memory costs more the more sockets there are; one socket has none."""
     assert local_memory_gain(1) == 1 < local_memory_gain(2) < local_memory_gain(4)
@@ -175,8 +166,6 @@ def test_calibration_without_scipy_says_what_to_install(monkeypatch):
         (lambda: backup_rate(DL560, BackupOptions(), -1), "target_mb_s=-1 must be >= 0"),
         (lambda: backup_rate(DL560, BackupOptions(compression=True), ratio=0.5), "ratio=0.5 must be >= 1"),
         (lambda: job_constant("compresion_ratio"), "did you mean 'compression_ratio'"),
-        (lambda: rebuild_s(DL560, 0, 1), "pages=0 must be >= 1"),
-        (lambda: rebuild_s(DL560, 10, -1), "maxdop=-1 must be >= 0"),
         (lambda: local_memory_gain(0), "sockets=0 must be >= 1"),
     ],
 )

@@ -10,10 +10,11 @@ from aglab.core.errors import UsageError
 from aglab.engine import Flow, simulate
 from aglab.engine import layout as at
 from aglab.engine.job_rows import job_rate
-from aglab.engine.jobs import rebuild_s
 from aglab.engine.running import progress
 from aglab.engine.steady import steady
 from aglab.hardware import Profile
+from aglab.published.experiments_rebuild import MAXDOPS, alone_s, limits_s, one_volume
+from aglab.published.rows_read import published_value
 from aglab.scenario import Scenario
 from aglab.scenario.files import scenario_from
 from aglab.scenario.jobs import BackupJob
@@ -74,12 +75,23 @@ def test_seeding_alone_takes_what_its_slowest_part_takes():
     assert job_rate(thin, packed).rate_mb_s > 1.5 * job_rate(thin, job).rate_mb_s
 
 
-def test_the_formula_of_a_rebuild_is_that_of_table_13():
-    """With its pages in memory a rebuild takes what ``rebuild_s`` says, on the machine its constant was fitted on."""
+def test_a_rebuild_shares_its_work_up_to_the_cores_and_the_volume():
+    """Twice the threads, half the time, until pages are not read and written faster; MAXDOP 0 is every core."""
     machine = Profile.load("hpe-dl560-gen10-4p")
-    for maxdop in (1, 16, 0):
-        job = IndexRebuild(gb=80, maxdop=maxdop, cached=1)
-        assert job_rate(machine, job).seconds(80) == pytest.approx(rebuild_s(machine, 80e9 / 8192, maxdop), rel=0.02)
+    alone = {maxdop: job_rate(machine, IndexRebuild(gb=80, maxdop=maxdop)).seconds(80) for maxdop in (0, 1, 2, 64)}
+    assert alone[1] == pytest.approx(2 * alone[2]) and alone[0] == alone[64] < alone[2]
+    data = machine.data
+    both_ways = 80e9 * (1 / (data.devices * data.read_mb_s * 1e6) + 1 / data.write_bytes_s)
+    slow = {"rebuild_us_per_page": 0.001}
+    assert job_rate(machine, IndexRebuild(gb=80, maxdop=8), overrides=slow).seconds(80) == pytest.approx(both_ways)
+
+
+def test_table_13_runs_on_the_drives_of_one_database():
+    """Half of the drives; MAXDOP 1 is met, and no limit of the machine explains the others."""
+    assert one_volume().data.devices == 4 and Profile.load("hpe-dl560-gen10-4p").data.devices == 8
+    assert alone_s(1) == pytest.approx(published_value("dl560-t13-dop01-duration"), rel=1e-3)
+    assert all(max(limits_s(maxdop).values()) == pytest.approx(alone_s(maxdop)) for maxdop in MAXDOPS)
+    assert alone_s(0) == limits_s(0)["data volume"] < 0.25 * published_value("dl560-t13-dop16-duration")
 
 
 def test_each_limit_of_a_rebuild_can_hold():

@@ -112,6 +112,6 @@ def local_factor(scenario: Scenario) -> float:
     """CPU demand with every access local over that with memory spread over all sockets (1.0 where it is spread)."""
     if scenario.settings.memory_placement != "local":
         return 1.0
-    from aglab.engine.jobs import local_memory_gain
+    from aglab.engine.sockets import local_memory_gain
 
     return 1.0 / local_memory_gain(scenario.profile.cpu.sockets, scenario.overrides)

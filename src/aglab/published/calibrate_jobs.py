@@ -17,7 +17,8 @@ from aglab.core.paths import bundle_path
 from aglab.core.quantity import Constant, read_constants
 from aglab.engine.layout import Array
 from aglab.published.calibrate import solver
-from aglab.published.experiments_backup import OPTIONS, PAGES, rate
+from aglab.published.experiments_backup import OPTIONS, rate
+from aglab.published.experiments_rebuild import PAGES
 from aglab.published.rows import figures
 
 PRIORS = {  # name -> centre, log width, why

@@ -1,4 +1,4 @@
-"""Rows of backups, index rebuilds and sockets: papers 003 and 000.
+"""Rows of backups and sockets: papers 003 and 000.
 
 Backup rates come from :mod:`aglab.engine.backup`; durations from 375 GB of used pages, which is what every row of the paper
 multiplies to. What a backup takes from the OLTP load: the load is given its published rate before the backup at the
@@ -17,14 +17,13 @@ from collections.abc import Callable, Mapping
 
 from aglab.engine import steady
 from aglab.engine.backup import BackupJob, BackupOptions, Busy, JobRate, backup_rate, job_constant
-from aglab.engine.jobs import local_memory_gain, rebuild_s, socket_scaling
+from aglab.engine.sockets import local_memory_gain, socket_scaling
 from aglab.hardware import Profile
 from aglab.published.rows_read import published_value
 from aglab.scenario import Scenario
 
 USED_GB = 375.0
 LOAD_CPU = 0.8
-PAGES = 11_442_956
 OPTIONS = {
     "default": BackupOptions(),
     "compress": BackupOptions(compression=True),
@@ -48,10 +47,11 @@ def rate(sockets: int, case: str, loaded: bool, overrides: Mapping[str, float] |
     return backup_rate(machine(sockets), OPTIONS[case], target, busy, overrides=overrides)
 
 
-def load_of(profile: Profile, before_s: float, busy: float = LOAD_CPU) -> Scenario:
+def load_of(profile: Profile, before_s: float, busy: float = LOAD_CPU, here: float = 1.0) -> Scenario:
     """A load that runs at ``before_s`` requests/s and takes a share ``busy`` of the processors.
 
-    The transaction mix, each demand times what the CPU says. What is left of a request's time (client, locks) is think time.
+    The transaction mix, each demand times what the CPU says; ``here`` is the share of its data I/O that meets the profile's
+    volume. What is left of a request's time (client, locks) is think time.
     """
     cpu = profile.cpu
     base = Scenario.default(profile, 1)
@@ -61,8 +61,8 @@ def load_of(profile: Profile, before_s: float, busy: float = LOAD_CPU) -> Scenar
     base = base.with_settings(
         {
             "cpu_us": cpu_us,
-            "cold_touches_per_tx": job.cold_touches_per_tx * heavier,
-            "page_touches_per_tx": job.page_touches_per_tx * heavier,
+            "cold_touches_per_tx": job.cold_touches_per_tx * heavier * here,
+            "page_touches_per_tx": job.page_touches_per_tx * heavier * here,
             "log_bytes_per_tx": job.log_bytes_per_tx * heavier,
         }
     )
@@ -81,12 +81,16 @@ def oltp_during(profile: Profile, before_s: float, job: BackupJob) -> float:
     return steady(load_of(profile, before_s), job=job).throughput_s
 
 
+def backup_job(case: str) -> BackupJob:
+    """The backup of one row of Tables 10 to 12."""
+    return BackupJob(**dataclasses.asdict(OPTIONS[case]), target_mb_s=job_constant("backup_target_mb_s"))
+
+
 @functools.cache
 def during(sockets: int, case: str) -> tuple[float, float]:
     """Requests/s before and during one row of Table 11."""
     before = published_value(f"dl560-t11-{sockets}s-{case}-before")
-    job = BackupJob(**dataclasses.asdict(OPTIONS[case]), target_mb_s=job_constant("backup_target_mb_s"))
-    return before, oltp_during(machine(sockets), before, job)
+    return before, oltp_during(machine(sockets), before, backup_job(case))
 
 
 def tuned_s() -> float:
@@ -119,8 +123,6 @@ def _rows() -> dict[str, Callable[[], float]]:
             name = f"dl560-t11-{sockets}s-{case}"
             rows[f"{name}-during"] = lambda s=sockets, c=case: during(s, c)[1]  # type: ignore[misc]
             rows[f"{name}-pct"] = lambda s=sockets, c=case: _change(*during(s, c))  # type: ignore[misc]
-    for dop in (1, 8, 16, 24, 32, 48, 0):
-        rows[f"dl560-t13-dop{dop:02d}-duration"] = lambda dop=dop: rebuild_s(machine(4), PAGES, dop)  # type: ignore[misc]
     return rows
 
 
