@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(book_site.ROOT / "book" / "_ext"))
 
-from aglab_book import html, ledger, numbers
+from aglab_book import html, ledger, numbers, reasons
 from aglab_book.offline import _copy_what_changed, _mentions
 
 
@@ -116,6 +116,20 @@ def test_worst_rows_share_a_reason_once() -> None:
     lines = ledger.worst(rows).rows
     assert [line[4] for line in lines] == [90.0, 60.0]
     assert [line[5] for line in lines] == ["why", "not known"]
+
+
+def test_predictions_that_are_far_off_come_worst_first() -> None:
+    """Role predicted, more than 25 % off either way; not residuals, rows printed twice or rows without a value."""
+    row = {"subject": "s", "condition": "", "counter": "n", "stat": "avg", "published": 1.0, "twin": 2.0, "reason": "why"}
+    rows = [
+        {**row, "id": "hpe380-a", "role": "predicted", "error_pct": 26.0},
+        {**row, "id": "hpe380-b", "role": "predicted", "error_pct": -60.0},
+        {**row, "id": "hpe380-c", "role": "predicted", "error_pct": 24.9},
+        {**row, "id": "hpe380-d", "role": "residual", "error_pct": 99.0},
+        {**row, "id": "hpe380-e", "role": "predicted", "error_pct": None},
+        {**row, "id": "hpe380-f", "role": "predicted", "error_pct": 70.0, "repeats": "hpe380-b"},
+    ]
+    assert [found["id"] for found in reasons.far_off(rows)] == ["hpe380-b", "hpe380-a"]
 
 
 def test_constants_of_jobs_are_listed_too() -> None:

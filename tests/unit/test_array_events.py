@@ -11,7 +11,9 @@ import pytest
 
 from aglab.core.errors import UsageError
 from aglab.engine import COMPILED, Flow, array_events
+from aglab.engine import layout as at
 from aglab.engine.array_events import load_of, run_array
+from aglab.engine.params import machine_row
 from aglab.hardware import DiskArray, Profile, Volume
 from aglab.hardware.spindles import read_latency_ms, sustained
 from aglab.scenario import Scenario
@@ -102,6 +104,19 @@ def test_writes_of_an_array_without_cache_wait_for_its_drives():
     assert bare.write_s > 3e-3 > 1e-3 > cached.write_s
 
 
+@pytest.mark.parametrize(("load", "within"), [(0.25, 0.05), (0.5, 0.05), (0.75, 0.12)])
+@pytest.mark.parametrize("name", ["dell-r710-ps6100xv-1", "hpe-dl380-gen9-ssd"])
+def test_the_flow_waits_for_one_drive_as_the_events_do(name, load, within):
+    """Random reads alone: each drive has a queue in both; nearer saturation heads take the nearest, which the flow leaves out."""
+    scenario = Scenario.default(name, 1).with_settings({"noise": 0, "users": 0})
+    row = machine_row(scenario)
+    rate = load / row[at.H_READ_S]
+    device = dataclasses.replace(wide("dell-ps6100xv"), spares=2) if "ps6100xv" in name else scenario.profile.data
+    found = run_array(device, 8, 1.0, fill=0.62, arrivals_s=rate, seconds=60000 / rate, warmup_s=6000 / rate)
+    told = row[at.H_READ_LAT] + row[at.H_QUEUE_S] * load ** row[at.H_QUEUE_POOLING] / (1 - load)
+    assert told == pytest.approx(found.read_s, rel=within)
+
+
 def test_the_load_of_a_flow_drives_an_array():
     """Started from a flow state: the array takes the load's requests within 3 %, and the flow has not moved."""
     flow = Flow(Scenario.default("dell-r710-ps6100xv-1", 1).with_settings({"noise": 0, "k": 4}))
@@ -114,7 +129,7 @@ def test_the_load_of_a_flow_drives_an_array():
     assert found.iops == pytest.approx(requests_s, rel=0.03) and found.lost == 0
     block = flow.copy().advance(5.0)
     latency = block.values[-1][block.columns.index(("sql1", "data_read_latency_s"))]
-    assert found.read_s > latency  # the flow lets any free drive serve any read: known, and told on the page
+    assert latency == pytest.approx(found.read_s, rel=0.15)
     with pytest.raises(UsageError, match="asks nothing of its data volume"):
         load_of(Flow(Scenario.default("hpe-dl380-gen9-ssd", 1).with_settings(users=0)))
 

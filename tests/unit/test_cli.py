@@ -349,8 +349,13 @@ def test_bench_history_tells_a_slowdown(capsys, monkeypatch, tmp_path):
 def test_bench_ablation_names_mechanisms(capsys, monkeypatch):
     """Mechanisms in words, and the same rows in JSON."""
     import aglab.published.ablation as module
+    from aglab.published import removals
 
     short = module.ablation
     monkeypatch.setattr(module, "ablation", lambda progress: short(progress, ("redo",), 60.0, 0))
-    assert [row["name"] for row in run(capsys, "bench", "ablation", "--json").json["rows"]] == ["none", "redo"]
-    assert "redo bound by its dispatcher" in run(capsys, "bench", "ablation").out
+    monkeypatch.setattr(removals, "REMOVALS", removals.REMOVALS[-2:])
+    told = run(capsys, "bench", "ablation", "--json").json
+    assert [row["name"] for row in told["rows"]] == ["none", "redo"]
+    assert [row["name"] for row in told["removals"]] == ["penalty", "cache"]
+    text = run(capsys, "bench", "ablation").out
+    assert "redo bound by its dispatcher" in text and "a write costs what RAID asks" in text

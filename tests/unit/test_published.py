@@ -18,7 +18,7 @@ from aglab.published import calibrate, compare, demo, published, roles, score, t
 from aglab.published.demo import arms, cost_row
 from aglab.published.experiments import EXPERIMENTS, READINGS, Reading, run_experiment, twin_value
 from aglab.published.experiments_rest import memory_table_mb
-from aglab.published.orders import judge, orders
+from aglab.published.orders import Order, is_draw, judge, noise, orders, spread, tally, verdict
 from aglab.published.repeats import repeated, repeats
 from aglab.published.rows import ROLE_FILES, ROLES, comparison_row, figures, fitted_constants, medians, not_behaviour
 from aglab.record import Run
@@ -306,6 +306,32 @@ def test_the_papers_obey_their_own_claims_of_order():
     assert len(verdicts) == len(orders()) and verdicts["-k750 runs faster than the default checkpoint"]
     assert verdicts["an index rebuild turns back: slower at MAXDOP 24 than at 16"] is False  # shown on the page, not hidden
     assert score("001")["orders"] and judge({}, ["nothing"]) == []
+    wrong = [one for one in score()["orders"] if verdict(one) == "wrong"]
+    assert wrong and all(one["reason"] for one in wrong)  # each says what the twin lacks
+
+
+def test_a_draw_is_told_by_the_papers_own_repeats():
+    """Runs of one setting give the noise; a change in percent has that of two runs; without repeats nothing is a draw."""
+    runs = ("dl560-t11-2s-default-before", "dl560-t11-2s-compress-before", "dl560-t11-2s-switches-before")
+    values = np.array([figures().loc[row_id, "value"] for row_id in runs])
+    one = Order("a gain", "dl560-rg-gain-2s", "0", (runs,))
+    assert spread(one) == pytest.approx(values.std(ddof=1) / values.mean())
+    assert noise(one) == pytest.approx(spread(one) * math.sqrt(2) * 109.06)
+    plain = Order("two rates", runs[0], runs[1], (runs,))
+    assert noise(plain) == pytest.approx(spread(plain) * math.hypot(*values[:2]))
+    assert is_draw(plain) and not is_draw(one)  # 24,359 and 23,842 are not told apart, 9 % and nothing are
+    bare = Order("two rates", runs[0], runs[1])
+    assert spread(bare) is None and noise(bare) is None and not is_draw(bare)
+    draws = {order.claim for order in orders() if is_draw(order)}
+    assert draws == {"memory bound to NUMA nodes helps two sockets more than four"}
+    judged = judge({"dl560-rg-gain-2s": 9.0, "dl560-rg-gain-4s": 13.0}, ["dl560-rg-gain-2s", "dl560-rg-gain-4s"])
+    assert tally(judged) == {"right": 2, "wrong": 0, "draw": 1, "no value": 0}
+
+
+def test_a_predicted_row_that_is_far_off_says_why():
+    """More than 25 % off, and no reason: the page would have nothing to print."""
+    far = [row for row in score()["rows"] if row["role"] == "predicted" and abs(row["error_pct"] or 0) > 25]
+    assert far and [row["id"] for row in far if not row["reason"]] == []
 
 
 def test_the_size_of_a_memory_optimized_table():

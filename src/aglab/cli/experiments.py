@@ -255,18 +255,43 @@ def bench(
     import datetime
 
     from aglab.cli.benchmarks import measure, remember
+    from aglab.published.removals import removals
 
     with shell.progress_bar("bench") as progress:
         rows = measure(what, progress)
+    more = {}
+    if what == "ablation":
+        with shell.progress_bar("other papers") as progress:
+            more = {"removals": removals(progress)}
     warnings = remember(rows, history, datetime.date.today()) if history is not None else []
     if as_json:
-        shell.print_json({"rows": rows, "warnings": warnings})
+        shell.print_json({"rows": rows, "warnings": warnings, **more})
     else:
         _print_bench(what, rows)
+        _print_removals(more.get("removals", []))
     for warning in warnings:
         shell.note(f"warning: {warning}")
     if warnings:
         raise typer.Exit(1)
+
+
+def _print_removals(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    heads = ("without", "paper", "rows", "with it %", "without %", "worst row", "%")
+    lines = [
+        (
+            row["title"],
+            row["paper"],
+            str(row["rows"]),
+            f"{row['with_pct']:.2f}",
+            f"{row['without_pct']:.2f}",
+            row["worst_id"],
+            f"{row['worst_error_pct']:+.1f}",
+        )
+        for row in rows
+    ]
+    shell.print_table("Taken out, nothing fitted again (median absolute errors of its rows)", heads, lines, right=heads[2:5])
 
 
 def _print_bench(what: str, rows: list[dict[str, Any]]) -> None:

@@ -32,7 +32,7 @@ SEGMENTS = 64
     H_RTT,
     H_READS_PER_TX,
     H_LOG_FILE,  # size of the log file, bytes
-    H_POOLING,  # exponent of the data volume's wait: how many I/Os its devices work on at once
+    H_POOLING,  # exponent of the wait behind bursts of writes: how many I/Os all devices work on at once
     H_BURST,  # half the time the data volume needs for one burst of writes
     H_STAR,  # utilisation at which a page writer that is past its ramp stops raising outstanding I/O
     H_SERVERS,  # processors that serve: threads, or cores where a second thread adds nothing
@@ -44,8 +44,10 @@ SEGMENTS = 64
     H_OTHER_DATA,  # shares of the data volume, the log volume and the network that they take
     H_OTHER_LOG,
     H_OTHER_NET,
+    H_QUEUE_S,  # what a read waits behind another one in the same device's queue
+    H_QUEUE_POOLING,  # exponent of the wait there: how many I/Os one device works on at once
     HW_SIZE,
-) = range(27)
+) = range(29)
 
 # --- wl: one average transaction
 (

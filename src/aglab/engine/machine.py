@@ -2,8 +2,9 @@
 
 Processors: hyper-threading is piecewise linear. The first C core-seconds of work per second keep one thread of each core
 busy; beyond that the second threads add ``ht_yield - 1`` of a core. ``stretch`` is thread time per core work. Waiting for
-a scheduler is Sakasegawa's form of the M/M/m wait. Data volume: utilisation from device rates; the same pooled form for the
-wait, with as many servers as the devices work on at once (rate times latency) and writes that come in bursts. An
+a scheduler is Sakasegawa's form of the M/M/m wait. Data volume: utilisation from device rates, and the same form for the wait
+twice. A page lies on one device, so reads queue for it alone (as many servers as one device works on at once: rate times
+latency); a burst of writes goes to all devices and is a queue for all of them. An
 unthrottled writer raises outstanding I/O until write latency reaches its back-off, and reads queue behind it. Sources:
 Sakasegawa 1977; the back-off latency is documented for checkpoints.
 """
@@ -69,10 +70,14 @@ def cpu(work: float, demand: float, hw: Array, out: Array) -> None:
 
 @kernel
 def volume_wait(util: float, burst: float, hw: Array) -> float:
-    """Time an I/O waits before the devices take it up (s): pooled servers, work that comes in bursts of ``burst`` s."""
+    """Time an I/O waits before its device takes it up (s): behind reads of the device, and bursts of ``burst`` s of writes."""
     if util >= 1.0:
         return _NEVER
-    return burst * math.pow(util, hw[at.H_POOLING]) / (1.0 - util)
+    if util <= 0.0:
+        return 0.0
+    log = math.log(util)
+    own = hw[at.H_QUEUE_S] * math.exp(hw[at.H_QUEUE_POOLING] * log)
+    return (own + burst * math.exp(hw[at.H_POOLING] * log)) / (1.0 - util)
 
 
 @kernel
@@ -104,7 +109,7 @@ def plan_volume(depth_s: float, limit: float, hw: Array, ct: Array, env: Array) 
         limit = min(limit, _WRITER_CPU * cpu_capacity(hw) / ct[at.C_WRITE_CPU])
     env[at.E_WRITE_LIMIT] = limit
     share = min(1.0, limit * hw[at.H_WRITE_S])
-    env[at.E_BURST] = hw[at.H_READ_S] + (hw[at.H_BURST] - hw[at.H_READ_S]) * share / (share + _FEW_WRITES)
+    env[at.E_BURST] = hw[at.H_BURST] * share / (share + _FEW_WRITES)
     env[at.E_UTIL_STAR] = hw[at.H_STAR]
     if depth_s < _RAMPS * ct[at.C_RAMP] and share > 0.0:
         latency = ct[at.C_BACKOFF] * (1.0 - math.exp(-depth_s / ct[at.C_RAMP]))

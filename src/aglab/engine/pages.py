@@ -77,11 +77,14 @@ def plan_checkpoint(node: int, dt: float, most: float, st: Array, seg: Array, wl
 def plan_background(node: int, dt: float, log_rate: float, position: float, st: Array, seg: Array, wl: Array, ct: Array) -> float:
     """Pages/s the background writer asks for under TARGET_RECOVERY_TIME.
 
-    It sweeps once per target of log; a segment older than the target is written at once.
+    It sweeps once per target of log, and writes at the rate that pages due within one segment's share of the log ask for. A
+    writer that looked ahead no further than a tick would chase each deadline, and the load, which feels its writes, would swing
+    with it from tick to tick.
     """
     target = st[node, at.S_TARGET] * ct[at.C_RECOVERY_RATE]
     step_log = target / at.SEGMENTS
-    goal = position + log_rate * dt
+    ahead = max(dt, min(ct[at.C_PACE], step_log / max(log_rate, 1.0)))  # what is overdue is not put off while no log is made
+    goal = position + log_rate * ahead
     segment = int(st[node, at.S_POS])
     left = st[node, at.S_LEFT]
     deadline = st[node, at.S_BEGIN]
@@ -101,7 +104,7 @@ def plan_background(node: int, dt: float, log_rate: float, position: float, st: 
         deadline = start + step_log
         segment = following
         left = dirty_in(node, segment, st, seg, wl)
-    return pages / dt
+    return pages / ahead
 
 
 @kernel

@@ -52,8 +52,10 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_NET_BW] = profile.network.bytes_s
     hw[at.H_RTT] = profile.network.rtt_us * 1e-6
     hw[at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(profile.memory.buffer_pool_pages)
-    slots = max(1.0, profile.data.devices * profile.data.read_iops * profile.data.read_latency_us * 1e-6)
-    hw[at.H_POOLING] = math.sqrt(2.0 * (slots + 1.0)) - 1.0
+    slots = max(1.0, profile.data.read_iops * profile.data.read_latency_us * 1e-6)  # of one device: a page lies on one of them
+    hw[at.H_QUEUE_S] = profile.data.read_queue_s
+    hw[at.H_QUEUE_POOLING] = math.sqrt(2.0 * (slots + 1.0)) - 1.0
+    hw[at.H_POOLING] = math.sqrt(2.0 * (max(1.0, profile.data.devices * slots) + 1.0)) - 1.0  # a burst goes to all of them
     hw[at.H_BURST] = 0.5 * scenario.constant("write_burst_pages") * hw[at.H_WRITE_S]
     backoff_s = scenario.constant(_backoff_name(scenario)) * 1e-3
     hw[at.H_STAR] = _util_at_wait(max(backoff_s - hw[at.H_BURST], 1e-5), hw)
@@ -70,7 +72,8 @@ def _util_at_wait(wait_s: float, hw: Array) -> float:
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = 0.5 * (low + high)
-        if hw[at.H_BURST] * math.pow(middle, hw[at.H_POOLING]) / (1.0 - middle) < wait_s:
+        own, all_ = (math.pow(middle, hw[column]) for column in (at.H_QUEUE_POOLING, at.H_POOLING))
+        if (hw[at.H_QUEUE_S] * own + hw[at.H_BURST] * all_) / (1.0 - middle) < wait_s:
             low = middle
         else:
             high = middle

@@ -15,6 +15,7 @@ from aglab.core.units import MIB, PAGE_BYTES
 
 _SHEET_BYTES = 4096  # data sheets state random rates with requests of this size
 _ROUNDED = 1.1  # as data sheets round
+SERVICE_SQUARES = 1.3  # mean square over squared mean of a device's service: between fixed (1) and exponential (2)
 SEGMENT_BYTES = 1460  # of a TCP segment on Ethernet without jumbo frames
 RAID_LEVELS = ("0", "1", "10", "5", "50", "6")
 _RAID_RULE = {  # level -> (fewest devices, multiple of, remedy)
@@ -146,6 +147,16 @@ class Volume:
         """Busy time of the whole volume for one random 8 KB read (s)."""
         rate = min(self.devices * self.read_iops, self.devices * self.read_mb_s * 1e6 / PAGE_BYTES)
         return 1.0 / self._capped(rate)
+
+    @property
+    def read_queue_s(self) -> float:
+        """What a read waits behind another one in the same queue, on average (s): half its service, and more where services vary.
+
+        Data lies on one device, so each device has a queue of its own; a limit of the whole volume is one queue before all.
+        """
+        own = max(1.0 / self.read_iops, PAGE_BYTES / (self.read_mb_s * 1e6))
+        capped = self.read_s_per_page * self.devices > own * (1.0 + 1e-9)
+        return 0.5 * SERVICE_SQUARES * (self.read_s_per_page if capped else own)
 
     @property
     def write_s_per_page(self) -> float:

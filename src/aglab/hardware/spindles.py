@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from aglab.core.errors import UsageError
 from aglab.core.quantity import check_number
 from aglab.hardware.arrays import DiskArray, Spindle
+from aglab.hardware.parts import SERVICE_SQUARES
 
 CAP_MS = 20.0
 _MEAN_ROOT = 8.0 / 15.0  # mean of sqrt(d) between two random points of a line of length 1
 _STEPS = 80
-_SQUARES = 1.3  # mean square over squared mean of a disk service: between fixed (1) and exponential (2)
 
 
 @dataclass(frozen=True)
@@ -187,5 +187,5 @@ def read_latency_ms(array: DiskArray, io_kb: float, read_share: float, fill: flo
     by_writes = iops * (1.0 - read_share) * write_ops * write_ms / (array.active * 1e3)
     if by_reads + by_writes >= 1.0:
         return math.inf
-    residual = 0.5 * _SQUARES * (by_reads * read_ms + by_writes * write_ms)
+    residual = 0.5 * SERVICE_SQUARES * (by_reads * read_ms + by_writes * write_ms)
     return read_ms + residual / (1.0 - by_reads)

@@ -21,21 +21,24 @@ OLD, NEW = "2014", "2016 RTM"
 RUN_S = 60.0
 
 
+More = tuple[tuple[str, float], ...]  # other settings, by scenario key
+
+
 @functools.cache
-def group(version: str) -> Run:
+def group(version: str, more: More = ()) -> Run:
     """Two synchronous replicas of one version under the load."""
     base = Scenario.default(PROFILE, 2, WORKLOAD)
-    return Flow(base.with_settings({"version": version, "noise": 0, "warmup_s": 5})).run(RUN_S)
+    return Flow(base.with_settings({"version": version, "noise": 0, "warmup_s": 5, **dict(more)})).run(RUN_S)
 
 
-def mean(version: str, key: str, node: str = "sql1") -> float:
+def mean(version: str, key: str, node: str = "sql1", more: More = ()) -> float:
     """Average of one counter of a version's run, in the counter's unit."""
-    return float(group(version).series(BY_KEY[key].path("OLTP"), node).mean())
+    return float(group(version, more).series(BY_KEY[key].path("OLTP"), node).mean())
 
 
-def ratio(key: str, node: str = "sql1") -> float:
+def ratio(key: str, node: str = "sql1", more: More = ()) -> float:
     """A counter's average, new version over old."""
-    return mean(NEW, key, node) / mean(OLD, key, node)
+    return mean(NEW, key, node, more) / mean(OLD, key, node, more)
 
 
 def log_latency_ms() -> float:
