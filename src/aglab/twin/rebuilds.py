@@ -15,7 +15,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from aglab.engine.jobs import rebuild_s
+from aglab.engine.job_rows import job_rate
+from aglab.scenario.maintenance import IndexRebuild
 from aglab.tsql import Command, Session, TsqlError, Wait
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info, text_of
 from aglab.tsql.store.files import parts_of
@@ -130,8 +131,10 @@ def _checked(session: Session, options: dict[str, Any]) -> bool:
 
 
 def _duration_s(node: Node, pages: int, degree: int) -> float:
-    """Reading and writing the pages, or their sort on ``degree`` processors (0: all), whichever takes longer."""
-    return max(scan_s(node, pages * PAGE_BYTES), rebuild_s(node.profile, pages, degree) if pages else 0.0)
+    """Reading and writing the pages, their log, or their sort on ``degree`` processors (0: all), whichever takes longest."""
+    gb = pages * PAGE_BYTES / 1e9
+    alone = job_rate(node.profile, IndexRebuild(gb=gb, maxdop=degree)).seconds(gb) if pages else 0.0
+    return max(scan_s(node, pages * PAGE_BYTES), alone)
 
 
 def _degree(node: Node, session: Session, options: dict[str, Any]) -> int:
