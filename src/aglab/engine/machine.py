@@ -75,9 +75,9 @@ def volume_wait(util: float, burst: float, hw: Array) -> float:
         return _NEVER
     if util <= 0.0:
         return 0.0
-    log = math.log(util)
-    own = hw[at.H_QUEUE_S] * math.exp(hw[at.H_QUEUE_POOLING] * log)
-    return (own + burst * math.exp(hw[at.H_POOLING] * log)) / (1.0 - util)
+    power = math.log(util)
+    own = hw[at.H_QUEUE_S] * math.exp(hw[at.H_QUEUE_POOLING] * power)
+    return (own + burst * math.exp(hw[at.H_POOLING] * power)) / (1.0 - util)
 
 
 @kernel
