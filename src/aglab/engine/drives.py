@@ -30,6 +30,8 @@ _COLUMNS = (  # of ``hw``, that follow from the drives
     at.H_READ_LAT,
     at.H_WRITE_LAT,
     at.H_POOLING,
+    at.H_QUEUE_S,
+    at.H_QUEUE_POOLING,
     at.H_BURST,
     at.H_STAR,
     at.H_LOG_LAT,

@@ -99,7 +99,7 @@ def fill_tempdb(scenario: Scenario, wl: Array) -> None:
         else:
             wl[at.W_SPILL_BUSY] = busy_s
             wl[at.W_SPILL_LAT] = own.read_latency_us * 1e-6
-            slots = max(1.0, own.devices * own.read_iops * wl[at.W_SPILL_LAT])
+            slots = max(1.0, own.read_iops * wl[at.W_SPILL_LAT])  # of one device: a spill's transfer lies on one
             wl[at.W_SPILL_POOLING] = math.sqrt(2.0 * (slots + 1.0)) - 1.0
     wl[at.W_VERSIONS] = job.version_kb_per_tx * (1.0 - job.read_only_share) * KIB
     wl[at.W_VERSIONS_ON] = float(tempdb.row_versioning == "on")
