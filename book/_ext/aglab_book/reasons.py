@@ -66,8 +66,8 @@ class RebuildLimits(SphinxDirective):
             (
                 maxdop or "0 (all)",
                 significant(published_value(f"dl560-t13-dop{maxdop:02d}-duration"), 4),
-                significant(alone_s(maxdop), 3),
-                *(significant(limits_s(maxdop)[part], 3) for part in parts),
+                significant(alone_s(maxdop), 4),
+                *(significant(limits_s(maxdop)[part], 4) for part in parts),
             )
             for maxdop in MAXDOPS
         )
