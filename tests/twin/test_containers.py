@@ -125,6 +125,22 @@ def test_clients_come_in_through_the_container(world):
     assert "SIMULATED" in node.errorlog
 
 
+def test_a_profile_of_ones_own_is_named_without_its_path(tmp_path):
+    """The errorlog says the file's name, and a cluster that reads it says SIMULATED; the path stays private."""
+    from aglab.core.paths import bundle_path
+    from aglab.lab.docker_cluster import _SIMULATED
+
+    own = tmp_path / "my own laptop.toml"
+    own.write_bytes(bundle_path("data", "profiles", "laptop-generic.toml").read_bytes())
+    twin = Twin.start(profile=str(own), state_dir=tmp_path / "state", bare=True)
+    try:
+        lines = [text for _, _, text in twin.cluster.nodes["sql1"].errorlog.logs[0]]
+    finally:
+        twin.stop()
+    [named] = [found.group(1) for text in lines if (found := _SIMULATED.search(text))]
+    assert named == "my own laptop"
+
+
 def test_a_container_that_is_killed_is_a_node_that_crashed(world):
     """The node goes with its container and comes back with the next one; a second start begins a new errorlog."""
     for name in NAMES:

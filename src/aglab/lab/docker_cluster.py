@@ -34,7 +34,7 @@ RTT_US_MAX = 1e6
 BRIDGE_RTT_US = 100  # about the round trip between two containers of one machine
 LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
 WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
-_SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
+_SIMULATED = re.compile(r"SIMULATED, profile (.+?)\.?$")
 _OPEN: weakref.WeakSet[DockerCluster] = weakref.WeakSet()  # in this process
 
 

@@ -32,7 +32,7 @@ from aglab.record import Run
 PROBE_S_MAX = 5.0
 LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
 WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
-_SIMULATED = re.compile(r"SIMULATED, profile ([\w.\-]+?)\.?$")
+_SIMULATED = re.compile(r"SIMULATED, profile (.+?)\.?$")
 
 
 def _leave(*_: object) -> None:

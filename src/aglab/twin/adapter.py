@@ -116,7 +116,7 @@ class Adapter:
         plant.start_load(checked_users(users, plant.default_users))
         load_logs_in(self.cluster, session.login)
         self.cluster.dirty = True
-        yield message(f"The load runs with {plant.users:g} users (SIMULATED, profile {plant.profile}).")
+        yield message(f"The load runs with {plant.users:g} users (SIMULATED, profile {plant.machine.name}).")
 
     def stop_workload(self, here: Node, session: Session, /) -> _Effects:
         """EXEC twin.stop_workload"""
@@ -148,7 +148,7 @@ class Adapter:
                 plant.stop_load()
         self.cluster.dirty = True
         yield from self._told()
-        yield message(f"The load ran for {span:g} seconds (SIMULATED, profile {plant.profile}).")
+        yield message(f"The load ran for {span:g} seconds (SIMULATED, profile {plant.machine.name}).")
 
     def recording(self, here: Node, session: Session, /, seconds: Any = None, every_s: Any = 1.0) -> _Effects:
         """EXEC twin.recording [@seconds] [, @every_s]: the last seconds of the load"""
@@ -259,7 +259,7 @@ class Adapter:
                     cluster.plant.users,
                     cluster.plant.profile,
                     cluster.primary,
-                    f"SIMULATED, profile {cluster.plant.profile}",
+                    f"SIMULATED, profile {cluster.plant.machine.name}",
                 )
             ],
         )

@@ -254,7 +254,7 @@ def serve(argv: Sequence[str] | None = None) -> int:
             signal.signal(name, lambda *_: ended.set())
         ContainerWorld(twin, options.sockets).open()
         print(
-            f"aglab twin: the world of {', '.join(twin.cluster.nodes)} (SIMULATED, profile {twin.cluster.plant.profile})",
+            f"aglab twin: the world of {', '.join(twin.cluster.nodes)} (SIMULATED, profile {twin.cluster.plant.machine.name})",
             flush=True,
         )
         while not ended.wait(timeout=0.5):

@@ -40,7 +40,7 @@ class ErrorLog:
         parameters = "".join(f"\n\t {one}" for one in node.instance.startup_parameters)
         for line in (
             node.instance.version,
-            f"SIMULATED, profile {node.cluster.plant.profile}.",
+            f"SIMULATED, profile {node.profile.name}.",
             "Server process ID is " + str(9 + node.ordinal) + ".",
             "Authentication mode is MIXED.",
             "Logging SQL Server messages in file '/var/opt/mssql/log/errorlog'.",
