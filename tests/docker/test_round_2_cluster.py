@@ -12,21 +12,22 @@ import pytest
 from conftest import IMAGE, PROJECT, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
-# Notebook, and the pace of the servers' clock, which multiplies what Docker's own work takes: slow for 13, which asserts seconds
-# of an outage. Nodes, hardware and cluster type are those that its lab.toml names.
+# Notebook, and the pace of the servers' clock, which multiplies what Docker's own work and a busy machine take: slow for those
+# that assert seconds of an outage (13) or compare rates that differ by a few percent (21). Nodes, hardware and cluster type are
+# those that its lab.toml names.
 FORM_PACE = "240x"  # a group forms by copying a large database
 NOTEBOOKS = [
     ("16_checkpoint_throttle", "240x"),
     *(
-        pytest.param(name, pace, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])
+        pytest.param(name, pace, marks=[pytest.mark.slow, pytest.mark.timeout(2400)])
         for name, pace in (
             ("03_workloads", "120x"),
             ("08_table_partitioning", "240x"),
             ("10_build_the_group", "60x"),
             ("12_synchronous_commit", "20x"),
             ("13_redo_and_failover", "2x"),
-            ("17_backup_options", "240x"),
-            ("21_tail_of_the_log", "60x"),
+            ("17_backup_options", "60x"),
+            ("21_tail_of_the_log", "10x"),
         )
     ),
 ]
@@ -258,7 +259,7 @@ def test_notebook(engine, name, pace):
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=1700,
+            timeout=2300,
             check=False,
         )
         assert done.returncode == 0, done.stdout[-4000:]
