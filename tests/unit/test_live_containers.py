@@ -289,6 +289,15 @@ def test_a_password_of_another_life(stand):
         project.up()
 
 
+def test_a_world_that_ends_is_explained_in_its_own_words(stand):
+    """The container that holds the twin's state has ended: its log is quoted."""
+    stand.set("labels", {"org.aglab.twin": "1"})
+    stand.logs(world="aglab twin: profile '/aglab/profiles/gone.toml' cannot be read")
+    stand.goes_wrong(compose_up=[1, "dependency failed to start: container aglab-world-1 exited (2)"])
+    with pytest.raises(AglabError, match=r"gone\.toml' cannot be read"):
+        stand.project(sql_image="aglab-twin-node").up()
+
+
 def test_a_node_that_never_answers(stand, monkeypatch):
     """After the limit the node is named, with the last lines of its errorlog."""
     monkeypatch.setattr("aglab.live.containers.HEALTHY_S_MAX", 0.0)
@@ -753,6 +762,8 @@ def test_a_profile_of_your_own_goes_into_the_container(stand, capsys, twin, tmp_
     copy = Path(told["AGLAB_TWIN_PROFILES"]) / "my-own-laptop.toml"
     assert told["AGLAB_TWIN_PROFILE"] == "/aglab/profiles/my-own-laptop.toml" and copy.read_text() == own.read_text()
     assert copy.stat().st_mode & 0o044 and copy.parent.stat().st_mode & 0o005, "the world's user can read it"
+    later = Containers(project.folder, project.home, Choices(profile="laptop-generic"))
+    assert later.docker.environment["AGLAB_TWIN_PROFILES"], "the state that is there names the file"
     before = len(stand.calls)
     twin(project, profile=str(own)).close()
     assert not [call for call in stand.calls[before:] if call.startswith("compose stop")]

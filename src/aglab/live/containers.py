@@ -81,7 +81,8 @@ class Containers(Project):
         progress(2, 10, "starting the nodes")
         said: list[str] = []
         if self.docker.follow(self.compose("up", "--detach", *NODES), said.append):
-            logs = self.logs("prepare") + "\n" + "\n".join(self.logs(node) for node in NODES)
+            services = ("prepare", *(("world",) if self.is_twin else ()), *NODES)
+            logs = "\n".join(self.logs(service) for service in services)
             raise explain("\n".join(said), "starting the nodes", telling_lines(logs) if logs.strip() else ())
 
     def wait_healthy(self, nodes: Sequence[str], progress: Progress = no_progress) -> None:

@@ -82,7 +82,7 @@ class Project:
             "AGLAB_TWIN_PACE": chosen.pace,
             "AGLAB_TWIN_STATE": chosen.twin_state,
         }
-        if chosen.profile.startswith(PROFILES):
+        if (self.home / "profiles").is_dir():  # also for another profile later: the state that is there names the first one
             told["AGLAB_TWIN_PROFILES"] = str(self.home / "profiles")
         for number, node in enumerate(NODES):
             told[f"AGLAB_PORT_{node.upper()}"] = str(chosen.port_base + number)
