@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(book_site.ROOT / "book" / "_ext"))
 
-from aglab_book import plans
+from aglab_book import minutes, plans
 
 BOOK = book_site.ROOT / "book"
 OUTLINE = tomllib.loads((BOOK / "outline.toml").read_text(encoding="utf-8"))
@@ -27,6 +27,19 @@ def test_the_card_shows_the_minutes_of_the_lab(chapter: dict) -> None:
     assert shown, "the card must say **Reading** n minutes · **Lab** n minutes"
     about = tomllib.loads((book_site.ROOT / "labs" / chapter["lab"] / "lab.toml").read_text(encoding="utf-8"))
     assert [int(shown[1]), int(shown[2])] == [about["reading_minutes"], about["lab_minutes"]]
+
+
+@pytest.mark.parametrize("chapter", WRITTEN, ids=lambda chapter: chapter["lab"])
+def test_the_minutes_are_counted_from_text_and_notebook(chapter: dict) -> None:
+    """A chapter that grew says so on its card, and the instructor's minutes add up to the card's."""
+    about = tomllib.loads((book_site.ROOT / "labs" / chapter["lab"] / "lab.toml").read_text(encoding="utf-8"))
+    text = BOOK / f"{chapter['file']}.md"
+    counted = [minutes.reading_minutes(text), minutes.lab_minutes(book_site.ROOT / "notebooks" / f"{chapter['file']}.ipynb")]
+    given = [about["reading_minutes"], about["lab_minutes"]]
+    assert all(abs(count - card) <= 1 for count, card in zip(counted, given, strict=True)), f"counted {counted}, given {given}"
+    plan = re.search(r"\*\*Time\*\* (\d+) minutes: (.*?)\.", text.read_text(encoding="utf-8"))
+    assert plan, "the instructor's block says **Time** n minutes: a what, b what."
+    assert int(plan[1]) == sum(given) == sum(int(part) for part in re.findall(r"\d+", plan[2]))
 
 
 @pytest.mark.parametrize("key", plans.keys(BOOK))
