@@ -1,7 +1,7 @@
 """Minutes on a chapter's card, counted from its text and its notebook at stated paces.
 
-The paces are ours: prose as an adult reads a technical text, a line of code or of a table as long as it takes to look at, fixed times for what a learner does
-with the hands. Nobody was timed; a count changes with the text, which a guess on a card does not.
+The paces are ours: prose as an adult reads a technical text, a line of code or of a table as long as it takes to look at,
+fixed times for what a learner does with the hands. Nobody was timed; a count changes with the text, a guess on a card does not.
 """
 
 from __future__ import annotations
