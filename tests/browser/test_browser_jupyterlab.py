@@ -30,7 +30,8 @@ WAIT_MS = 300_000  # how long a whole notebook may take beside other tests befor
 KERNEL_READY = "() => /\\|\\s*Idle/.test(document.querySelector('#jp-main-statusbar')?.innerText ?? '')"
 # what went wrong on the page: a cell's traceback, or a dialog that waits for an answer
 TROUBLE = """() => [...document.querySelectorAll(
-    '.jp-Notebook [data-mime-type="application/vnd.jupyter.error"], .jp-Notebook [data-mime-type="application/vnd.jupyter.stderr"], .jp-Dialog')]
+    '.jp-Notebook [data-mime-type="application/vnd.jupyter.error"],' +
+    '.jp-Notebook [data-mime-type="application/vnd.jupyter.stderr"], .jp-Dialog')]
     .map((part) => part.innerText).join('\\n')"""
 ENDED = f"() => document.querySelectorAll('.aglab-quiz fieldset').length > 0 || ({TROUBLE})() !== ''"
 FIRST = "document.querySelector('.aglab-card-value').innerText"
