@@ -63,7 +63,7 @@ verify-live:
 nbval:
 	$(PY) -m pytest -n auto --dist loadfile --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks
 
-# The slow one, a chapter in a real JupyterLab, belongs to .ci/run's slow tier.
+# The slow one, a chapter in a real JupyterLab, is a tier of its own in .ci/run.
 browser: book
 	$(PY) -m pytest -n auto --dist load tests/browser -m "browser and not slow"
 

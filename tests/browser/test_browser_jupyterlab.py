@@ -20,6 +20,7 @@ from test_browser_blocks import MOVE_MS, UPDATE_RATIO_P95_KERNEL
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
 pytest.importorskip("jupyterlab")
+
 NOTEBOOK = "16_checkpoint_throttle.ipynb"
 EXPLORABLE = "[...document.querySelectorAll('.aglab-explorable .aglab-plot')]"
 DRAWN = f"() => {EXPLORABLE}.length === 2 && {EXPLORABLE}.every((plot) => plot.querySelector('.trace path.js-line'))"
@@ -33,6 +34,7 @@ TROUBLE = """() => [...document.querySelectorAll(
     '.jp-Notebook [data-mime-type="application/vnd.jupyter.error"],' +
     '.jp-Notebook [data-mime-type="application/vnd.jupyter.stderr"], .jp-Dialog')]
     .map((part) => part.innerText).join('\\n')"""
+PROMPTS = "[...document.querySelectorAll('.jp-InputPrompt')].map((prompt) => prompt.innerText).join(' ')"
 ENDED = f"() => document.querySelectorAll('.aglab-quiz fieldset').length > 0 || ({TROUBLE})() !== ''"
 FIRST = "document.querySelector('.aglab-card-value').innerText"
 
@@ -57,12 +59,19 @@ def lab(tmp_path: Path) -> Iterator[dict[str, Any]]:
 
 
 def run_all(page: Any, menu: str, item: str) -> None:
+    """Run the whole notebook by the menu; a traceback or a dialog ends the test with its text."""
+    from playwright.sync_api import Error
+
     page.get_by_role("menuitem", name=menu, exact=True).click()
     page.locator(f'.lm-Menu-item:has-text("{item}")').first.click()
     if menu == "Kernel":
         page.locator(".jp-Dialog button.jp-mod-warn, .jp-Dialog button.jp-mod-accept").last.click()
         page.wait_for_function("() => !document.querySelector('.aglab-explorable')")
-    page.wait_for_function(ENDED, timeout=WAIT_MS)
+    try:
+        page.wait_for_function(ENDED, timeout=WAIT_MS)
+    except Error as error:
+        seen = page.evaluate(f"() => {PROMPTS} + ' ' + document.querySelector('#jp-main-statusbar')?.innerText")
+        raise AssertionError(f"{item}: no end after {WAIT_MS} ms; cells {seen}") from error
     trouble = page.evaluate(TROUBLE)
     assert trouble == "", f"{item}: {trouble}"
 
@@ -93,6 +102,7 @@ def test_notebook_draws_twice_and_sliders_ask_the_kernel(lab: dict[str, Any], br
         assert shown == pytest.approx(exact, rel=1e-4)
         traced = page.evaluate(f"() => Math.max(...{EXPLORABLE}[0].data.at(-3).y)")
         assert traced > 0
+    assert page.get_by_text("Jupyter news").count() == 0
     times = moves(page)
     page.close()
     moved, redrawn = (float(np.percentile(times[name], 95)) for name in ("moved", "redrawn"))

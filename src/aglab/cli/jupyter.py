@@ -31,6 +31,7 @@ from aglab.core.paths import bundle_root
 READY_S_MAX = 90.0
 END_S_MAX = 15.0
 LOOPBACK = "127.0.0.1"
+SETTINGS = Path(__file__).parent / "lab_settings"  # JupyterLab asks nobody whether it may fetch news
 
 
 def serve(folder: Path | None, port: int, browser: bool, as_json: bool) -> None:
@@ -144,6 +145,7 @@ def _server(folder: Path, port: int, token: str, log: Any) -> Iterator[subproces
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--ServerApp.ip={LOOPBACK}", f"--ServerApp.port={port}"]
     command += ["--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}", "--ServerApp.answer_yes=True"]
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    command.append(f"--LabApp.app_settings_dir={SETTINGS}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
     environment = {**os.environ, "JUPYTER_TOKEN": token}
