@@ -295,11 +295,13 @@ class CallMixin(BaseExecutor):
         nested = self.interpreter.executor(runtime)
         nested.in_procedure = True
         saved_temp, database = set(self.session.temp_tables), self.session.database
+        options = dict(vars(self.session.options))
         loop_depth, self.interpreter.loop_depth = self.interpreter.loop_depth, 0
         try:
             yield from nested.run_body(body)
         finally:
             self.interpreter.loop_depth = loop_depth
+            vars(self.session.options).update(options)  # "SET Statements": restored when control returns from the text
             if set(self.session.temp_tables) != saved_temp:
                 for name in [name for name in self.session.temp_tables if name not in saved_temp]:
                     del self.session.temp_tables[name]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from importlib.resources import files
 
 # The catalogue procedures of ODBC 3 drivers answer as their older namesakes do.
-ALIASES = {"sp_columns_100": "sp_columns", "sp_statistics_100": "sp_statistics", "sp_datatype_info_100": "sp_datatype_info"}
+ALIASES = {
+    f"{name}_100": name for name in ("sp_columns", "sp_statistics", "sp_datatype_info", "sp_sproc_columns", "sp_special_columns")
+}
+# What sp_columns_100 has between IS_NULLABLE and SS_DATA_TYPE; mssql-jdbc takes its rows into a table of all these columns.
+SPARSE = "convert(varchar(254), IS_NULLABLE) as IS_NULLABLE,"
+MORE = """ convert(smallint, 0) as SS_IS_SPARSE, convert(smallint, 0) as SS_IS_COLUMN_SET, convert(smallint, 0) as SS_IS_COMPUTED,
+    convert(smallint, case when i.object_id is null then 0 else 1 end) as SS_IS_IDENTITY,
+    convert(sysname, null) as SS_UDT_CATALOG_NAME, convert(sysname, null) as SS_UDT_SCHEMA_NAME,
+    convert(nvarchar(4000), null) as SS_UDT_ASSEMBLY_TYPE_NAME, convert(sysname, null) as SS_XML_SCHEMACOLLECTION_CATALOG_NAME,
+    convert(sysname, null) as SS_XML_SCHEMACOLLECTION_SCHEMA_NAME,
+    convert(sysname, null) as SS_XML_SCHEMACOLLECTION_NAME,"""
 
 
 def _read() -> dict[str, str]:
@@ -15,6 +25,7 @@ def _read() -> dict[str, str]:
             texts[item.name.removesuffix(".sql")] = item.read_text(encoding="utf-8")
     for alias, name in ALIASES.items():
         texts[alias] = texts[name]
+    texts["sp_columns_100"] = texts["sp_columns"].replace(SPARSE, SPARSE + MORE)
     return texts
 
 
