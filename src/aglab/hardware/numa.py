@@ -6,7 +6,7 @@ nodes that ideally have eight cores and never fewer than four; hyper-threads do 
 
 What follows, as far as a source says: schedulers and connections belong to soft nodes, and a pool can be bound to some of them
 (``settings.affinity_nodes``); there is one I/O completion thread for each. Memory nodes follow the hardware, so soft nodes do not
-move the share of remote accesses (:func:`aglab.engine.jobs.local_memory_gain` counts sockets). Log writers are counted by
+move the share of remote accesses (:func:`aglab.engine.sockets.local_memory_gain` counts sockets). Log writers are counted by
 hardware nodes, four at most since 2016. No source gives a number for what more I/O completion threads, lazy writers or log
 writers gain; none is modelled.
 
