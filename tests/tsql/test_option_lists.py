@@ -248,3 +248,23 @@ def test_the_page_says_of_each_word_what_it_drives() -> None:
     assert all(place and word and drives for place, word, drives in rows)
     assert len({(place, word) for place, word, _ in rows}) == len(rows)
     assert "CREATE INDEX: FILLFACTOR" in knowledge()["options by statement"]
+
+
+def test_statistics_time_and_io_in_order() -> None:
+    """Parse time before the batch, then for each statement its reads and its time."""
+    client = Client()
+    client.run("CREATE TABLE dbo.t (a int); INSERT dbo.t VALUES (1); SET STATISTICS TIME ON; SET STATISTICS IO ON")
+    result = client.run("SELECT a FROM dbo.t")
+    assert [m.number for m in result.messages] == [3613, 3615, 3612]
+    assert client.run("SET STATISTICS TIME OFF; SELECT 1").messages[-1].number == 3613
+
+
+def test_properties_of_types_columns_and_objects() -> None:
+    """Known names have values, others NULL."""
+    client = Client()
+    client.run("CREATE TABLE dbo.t (a int IDENTITY, v varchar(20), CONSTRAINT c CHECK (a > 0))")
+    row = client.run("""SELECT TYPEPROPERTY('int', 'Precision'), TYPEPROPERTY('sysname', 'AllowsNull'),
+        TYPEPROPERTY('nothing', 'Scale'), COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'CharMaxLen'), COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'Nothing'),
+        OBJECTPROPERTY(OBJECT_ID('dbo.t'), 'TableHasCheckCnst'), OBJECTPROPERTYEX(OBJECT_ID('dbo.t'), 'BaseType'),
+        INDEXPROPERTY(OBJECT_ID('dbo.t'), 'none', 'IsUnique'), STATS_DATE(OBJECT_ID('dbo.t'), 1)""").rows[0]
+    assert row == (10, 0, None, 20, None, 1, "U ", None, None)

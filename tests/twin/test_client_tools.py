@@ -9,7 +9,11 @@ from twin_client import PROFILE, Link, run
 
 from aglab.twin import spawn_child
 
-BATCHES = re.split(r"(?m)^GO$", (Path(__file__).parent / "tool_statements.sql").read_text(encoding="utf-8"))
+BATCHES = [
+    batch
+    for name in ("tool_statements.sql", "dba_statements.sql")
+    for batch in re.split(r"(?m)^GO$", (Path(__file__).parent / name).read_text(encoding="utf-8"))
+]
 
 
 def ask_all(link, node):

@@ -10,7 +10,7 @@ from typing import Any
 
 from aglab.tsql.catalog.configurations import Configuration, default_configurations
 from aglab.tsql.locks import LockManager
-from aglab.tsql.query.reads import BufferPool
+from aglab.tsql.query.reads import BufferPool, Uses
 from aglab.tsql.query.statistics import StatementCache
 from aglab.tsql.session import Session
 from aglab.tsql.store.database import Database
@@ -51,6 +51,7 @@ class Instance:
         self.observer: Any = None  # called as observer(runtime) before a statement, gives what to call at its end; None: nobody
         self.protected_modules: set[int] = set()  # objects of master that Resource Governor uses
         self.statements = StatementCache()
+        self.index_uses: Uses = {}  # since the start
         self.pool = BufferPool()
         self._transaction_ids = itertools.count(1000)
         self._next_database_id = itertools.count(1)
@@ -97,6 +98,7 @@ class Instance:
     def restarted(self, cold: bool) -> None:
         """Forget what an instance keeps in memory only: cached statements and (``cold``) the pages of its tables."""
         self.statements.clear()
+        self.index_uses.clear()
         self.pool = BufferPool()
         self.memory_commits = {}
         if cold:

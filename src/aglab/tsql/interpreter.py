@@ -17,7 +17,7 @@ from aglab.tsql.effects import Cancelled, Columns, Done, Effect, EnvChange, Retu
 from aglab.tsql.execute.calls import Argument, declare, type_of
 from aglab.tsql.execute.executor import BatchAborted, Executor
 from aglab.tsql.host import Host
-from aglab.tsql.messages import TsqlError, error
+from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.parser.statements import parse_batch
 from aglab.tsql.runtime import Runtime, Variables
 from aglab.tsql.session import Session
@@ -87,9 +87,17 @@ class Interpreter:
             body = self.parse(text)
             declare(body, variables)
             executor = self.executor(Runtime(self.host, self.session, variables, text=text))
+            if self.session.options.statistics_time:
+                return self._timed(executor.run_body(body))
             return executor.run_body(body)
 
         return self._request(text, work)
+
+    @staticmethod
+    def _timed(effects: Effects) -> Effects:
+        """SET STATISTICS TIME: what parsing took (no virtual time), before anything that the batch sends."""
+        yield info(3613, 0, 0)
+        return (yield from effects)
 
     def run_rpc(self, name_or_id: str | int, parameters: Iterable[Any]) -> Effects:
         """Run a procedure by name or well-known id; parameters have .name, .value, .type (SqlType), .is_output."""

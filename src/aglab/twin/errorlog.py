@@ -85,6 +85,13 @@ class ErrorLog:
         ]
         return rows[::-1] if str(order or "").lower() == "desc" else rows
 
+    def archives(self) -> list[tuple[int, str, int]]:
+        """Number, time of the last line and size in bytes of each log."""
+        return [
+            (number, f"{log[-1][0]:%m/%d/%Y  %H:%M}" if log else "", sum(2 * len(text) + 80 for _, _, text in log))
+            for number, log in enumerate(self.logs)
+        ]
+
     def to_list(self) -> list[list[list[str]]]:
         """For the state file."""
         return [[[moment.isoformat(), source, text] for moment, source, text in log[-500:]] for log in self.logs]

@@ -111,6 +111,8 @@ class HostAnswers(Requests):
             rows = backup_rows(self._me, view)
         if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
             rows = self.errorlog.rows(arguments)
+        if rows is None and view == "xp_enumerrorlogs":
+            rows = self.errorlog.archives()
         return rows
 
     def note_recovery(self) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import UsageError, field_error
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
+from aglab.tsql.messages import KNOWLEDGE_PAGE, error
 from aglab.twin import (
     encryption,
     endpoint_statements,
@@ -198,6 +199,14 @@ def _clear_waits(node: Node, command: Command, session: Session) -> Iterator[Any
     yield from ()
 
 
+def _shrink_log(node: Node, command: Command, session: Session) -> Iterator[Any]:
+    """DBCC SHRINKFILE of a log file: not of the one that the machines write the load's log to."""
+    if command.target.lower() == node.database_name.lower():
+        why = "the machines write the load's log to it and its size is theirs"
+        raise error(59005, f"DBCC SHRINKFILE of {command.options['FILE']}", why, KNOWLEDGE_PAGE)
+    yield from ()
+
+
 def _flush_log(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """sp_flush_log: what delayed durability holds back in the session's database goes to disk."""
     node.lazy.flush(command.target)
@@ -232,6 +241,7 @@ _COMMANDS = {
     "RESTORE LABELONLY": headers,
     "RESTORE VERIFYONLY": headers,
     "DBCC SQLPERF CLEAR": _clear_waits,
+    "DBCC SHRINKFILE": _shrink_log,
     "SHUTDOWN": _shutdown,
     "SP_FLUSH_LOG": _flush_log,
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.hardware.numa import node_of_scheduler, numa_nodes
 from aglab.twin import availability as av
-from aglab.twin import encryption, governor_views, views_endpoints
+from aglab.twin import encryption, governor_views, views_endpoints, views_memory
 from aglab.twin.governor_limits import schedulers as schedulers_online
 from aglab.twin.traces import views as trace_views
 
@@ -24,6 +24,7 @@ def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_os_schedulers: one for each logical processor; what runs now is the sessions' work"""
     cpu, online = node.profile.cpu, set(schedulers_online(node))
     nodes = numa_nodes(cpu, "2022", node.soft_numa[1])
+    used = int(node.totals().get("cpu_ms", 0.0) / max(1, len(online)))
     busy = sum(1 for one in node.clients.values() if one.task is not None and one.task.state == "ready")
     for number in range(cpu.threads):
         tasks = busy // cpu.threads + (number < busy % cpu.threads)
@@ -46,6 +47,14 @@ def schedulers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
             "pending_disk_io_count": 0,
             "load_factor": tasks,
             "yield_count": 0,
+            "last_timer_activity": node.cluster.clock.now_us // 1000,
+            "failed_to_create_worker": False,
+            "memory_object_address": (0x7F0100000000 + number * 0x160).to_bytes(8, "big"),
+            "task_memory_object_address": (0x7F0200000000 + number * 0x160).to_bytes(8, "big"),
+            "quantum_length_us": 4000,
+            **dict.fromkeys(("total_cpu_idle_capped_ms", "total_scheduler_delay_ms"), 0),
+            "total_cpu_usage_ms": used if number in online else 0,
+            "ideal_workers_limit": 0,
         }
 
 
@@ -142,5 +151,6 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
     **governor_views.VIEWS,
+    **views_memory.VIEWS,
     **encryption.VIEWS,
 }

@@ -363,7 +363,11 @@ def _active_transactions(runtime: Any, database: Database, arguments: tuple[Any,
 @provide(
     """sys.dm_tran_database_transactions: transaction_id bigint!, database_id int!, database_transaction_begin_time datetime,
     database_transaction_type int!, database_transaction_state int!, database_transaction_log_record_count bigint!,
-    database_transaction_log_bytes_used bigint!, database_transaction_log_bytes_reserved bigint!"""
+    database_transaction_log_bytes_used bigint!, database_transaction_log_bytes_reserved bigint!,
+    database_transaction_log_bytes_used_system int!, database_transaction_log_bytes_reserved_system int!,
+    database_transaction_begin_lsn numeric(25,0), database_transaction_last_lsn numeric(25,0),
+    database_transaction_most_recent_savepoint_lsn numeric(25,0), database_transaction_commit_lsn numeric(25,0),
+    database_transaction_last_rollback_lsn numeric(25,0), database_transaction_next_undo_lsn numeric(25,0)"""
 )
 def _database_transactions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for s in _sessions_of(runtime):

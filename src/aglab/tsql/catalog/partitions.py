@@ -104,7 +104,7 @@ def _allocation_units(runtime: Any, database: Database, arguments: tuple[Any, ..
         for index, number, group, rows in parts_of(database, table):
             index_id = index.id if index is not None else 0
             known = partition_id(table, index_id, number)
-            pages, used, reserved = _sizes(table, index, rows)
+            pages, used, reserved = sizes(table, index, rows)
             yield known, 1, "IN_ROW_DATA", known, group, reserved, used, pages
 
 
@@ -117,12 +117,12 @@ def _partition_stats(runtime: Any, database: Database, arguments: tuple[Any, ...
     for table in _scoped(runtime, database):
         for index, number, _, rows in parts_of(database, table):
             index_id = index.id if index is not None else 0
-            pages, used, reserved = _sizes(table, index, rows)
+            pages, used, reserved = sizes(table, index, rows)
             known = partition_id(table, index_id, number)
             yield known, table.id, index_id, number, pages, used, reserved, 0, 0, 0, 0, used, reserved, rows
 
 
-def _sizes(table: Table, index: Index | None, rows: int) -> tuple[int, int, int]:
+def sizes(table: Table, index: Index | None, rows: int) -> tuple[int, int, int]:
     """Data pages, used pages (with the levels above and the allocation map), reserved pages (whole extents)."""
     pages = leaf_pages(table, index, rows)
     if not pages:

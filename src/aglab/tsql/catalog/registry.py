@@ -39,6 +39,9 @@ MODULES = (
     "tools",
     "tools_more",
     "tools_scripting",
+    "usage",
+    "tasks",
+    "server_views",
 )
 
 

@@ -13,6 +13,12 @@ from aglab.tsql.catalog.registry import provide
 from aglab.tsql.query.statistics import Measure, StatementStats
 from aglab.tsql.store.database import Database
 
+# No statement here runs on more than one processor, asks for memory, or spills.
+_NOTHING = {
+    f"{kind}_{name}": int(name == "dop")
+    for name in ("clr_time", "dop", "grant_kb", "used_grant_kb", "ideal_grant_kb", "reserved_threads", "used_threads", "spills")
+    for kind in ("total", "last", "min", "max")
+}
 _MEASURES = ("worker_time", "physical_reads", "logical_writes", "logical_reads", "elapsed_time", "rows")
 
 
@@ -25,7 +31,14 @@ _MEASURES = ("worker_time", "physical_reads", "logical_writes", "logical_reads",
     last_logical_reads bigint!, min_logical_reads bigint!, max_logical_reads bigint!, total_clr_time bigint!, last_clr_time bigint!,
     min_clr_time bigint!, max_clr_time bigint!, total_elapsed_time bigint!, last_elapsed_time bigint!, min_elapsed_time bigint!,
     max_elapsed_time bigint!, query_hash binary(8), query_plan_hash binary(8), total_rows bigint, last_rows bigint, min_rows bigint,
-    max_rows bigint"""
+    max_rows bigint, statement_sql_handle varbinary(64), statement_context_id bigint, total_dop bigint, last_dop bigint,
+    min_dop bigint, max_dop bigint, total_grant_kb bigint, last_grant_kb bigint, min_grant_kb bigint, max_grant_kb bigint,
+    total_used_grant_kb bigint, last_used_grant_kb bigint, min_used_grant_kb bigint, max_used_grant_kb bigint,
+    total_ideal_grant_kb bigint, last_ideal_grant_kb bigint, min_ideal_grant_kb bigint, max_ideal_grant_kb bigint,
+    total_reserved_threads bigint, last_reserved_threads bigint, min_reserved_threads bigint, max_reserved_threads bigint,
+    total_used_threads bigint, last_used_threads bigint, min_used_threads bigint, max_used_threads bigint,
+    total_columnstore_segment_reads bigint, total_columnstore_segment_skips bigint, total_spills bigint, last_spills bigint,
+    min_spills bigint, max_spills bigint, total_num_physical_reads bigint, total_page_server_reads bigint"""
 )
 def _query_stats(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for one in list(runtime.instance.statements.entries.values()):
@@ -40,12 +53,14 @@ def _query_stats(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
             "execution_count": one.executions,
             "query_hash": one.plan_handle[4:12],
             "query_plan_hash": one.plan_handle[12:20],
-            **dict.fromkeys(("total_clr_time", "last_clr_time", "min_clr_time", "max_clr_time"), 0),
+            "statement_sql_handle": one.sql_handle,
+            **_NOTHING,
         }
         for name in _MEASURES:
             measure = one.measures.get(name, Measure())
             row |= {f"total_{name}": measure.total, f"last_{name}": measure.last}
             row |= {f"min_{name}": measure.least, f"max_{name}": measure.most}
+        row["total_dop"] = one.executions
         yield row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from aglab.core.sqltypes import INT, REAL, SMALLINT, nvarchar
@@ -9,7 +10,7 @@ from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done, Message
 from aglab.tsql.execute.base import Effects
-from aglab.tsql.execute.node import NodeMixin
+from aglab.tsql.execute.dbcc_storage import DbccStorageMixin
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error, info, not_implemented
 from aglab.tsql.query.scope import OutColumn
@@ -22,24 +23,25 @@ DBCC_WITHOUT_EFFECT = frozenset({"FREESYSTEMCACHE", "FREESESSIONCACHE", "FLUSHPR
 
 
 KNOWN_DBCC = frozenset(
-    """CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP
-    INDEXDEFRAG LOGINFO MEMORYSTATUS OUTPUTBUFFER PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS SHRINKDATABASE SHRINKFILE
-    STACKDUMP UPDATEUSAGE IND TRACESTATUS""".split()
+    """CHECKCONSTRAINTS CHECKFILEGROUP CLEANTABLE CLONEDATABASE DBREINDEX DBREPAIR HELP INDEXDEFRAG MEMORYSTATUS OUTPUTBUFFER
+    PAGE PROCCACHE SHOWCONTIG SHOW_STATISTICS STACKDUMP IND""".split()
 )
 
 
+_CHECKS = frozenset("ALL_ERRORMSGS EXTENDED_LOGICAL_CHECKS TABLOCK ESTIMATEONLY PHYSICAL_ONLY DATA_PURITY MAXDOP".split())
 # What may stand after WITH besides NO_INFOMSGS. None of them changes what a command does here but NO_INFOMSGS and TABLERESULTS.
 DBCC_WITH = {
-    "CHECKDB": frozenset(
-        """ALL_ERRORMSGS EXTENDED_LOGICAL_CHECKS TABLOCK ESTIMATEONLY PHYSICAL_ONLY DATA_PURITY MAXDOP""".split()
-    ),
+    "CHECKDB": _CHECKS,
+    "CHECKTABLE": _CHECKS,
+    "CHECKALLOC": frozenset({"ALL_ERRORMSGS", "TABLOCK", "ESTIMATEONLY"}),
+    "UPDATEUSAGE": frozenset({"COUNT_ROWS"}),
     "FREEPROCCACHE": frozenset({"COMPUTE"}),
     "FREESYSTEMCACHE": frozenset({"MARK_IN_USE_FOR_REMOVAL"}),
     "OPENTRAN": frozenset({"TABLERESULTS"}),
 }
 
 
-class DbccMixin(NodeMixin):
+class DbccMixin(DbccStorageMixin):
     """DBCC."""
 
     def _dbcc(self, s: st.Dbcc) -> Effects[Any]:
@@ -179,21 +181,32 @@ class DbccMixin(NodeMixin):
         yield from self.send([OutColumn("Set Option", nvarchar(128)), OutColumn("Value", nvarchar(128))], rows)  # type: ignore[arg-type]
 
     def _dbcc_opentran(self, s: st.Dbcc) -> Effects[None]:
-        open_sessions = [
+        """The oldest transaction that has changed a database; its columns with TABLERESULTS are not documented."""
+        database = self._dbcc_database(s)
+        changed = [
             x
             for x in self.runtime.instance.sessions.values()
-            if x.transaction is not None and x.trancount and x.transaction.entries
+            if x.transaction is not None and any(one.database == database.name for one in x.transaction.entries)
         ]
-        if not open_sessions:
+        if not changed:
             yield info(7969, line=s.line)
             return
-        oldest = min(open_sessions, key=lambda x: x.transaction.began_s if x.transaction else 0)
+        oldest = min(changed, key=lambda x: x.transaction.began_s if x.transaction else 0)
         assert oldest.transaction is not None
-        text = (
-            f"Transaction information for database '{self.session.database}'.\n\nOldest active transaction:\n"
-            f"    SPID (server process ID): {oldest.spid}\n    UID (user ID) : -1\n"
-            f"    Name          : {oldest.transaction.name or 'user_transaction'}"
+        host = self.runtime.host
+        began = host.now() - datetime.timedelta(seconds=host.now_s() - oldest.transaction.began_s)
+        facts = (
+            ("OLDACT_SPID", "SPID (server process ID)", str(oldest.spid)),
+            ("OLDACT_UID", "UID (user ID)", "-1"),
+            ("OLDACT_NAME", "Name", oldest.transaction.name or "user_transaction"),
+            ("OLDACT_STARTTIME", "Start time", f"{began:%b %d %Y %I:%M:%S}:{began.microsecond // 1000:03}{began:%p}"),
         )
+        if "TABLERESULTS" in s.options:
+            columns = [OutColumn("REC_NAME", nvarchar(128)), OutColumn("VALUE", nvarchar(128))]
+            yield from self.send(columns, [(name, value) for name, _, value in facts])
+            return
+        lines = "\n".join(f"    {label:<14}: {value}" for _, label, value in facts)
+        text = f"Transaction information for database '{database.name}'.\n\nOldest active transaction:\n{lines}"
         yield Message(0, 0, 1, text, s.line)
 
     def _dbcc_inputbuffer(self, s: st.Dbcc) -> Effects[None]:
@@ -227,15 +240,3 @@ class DbccMixin(NodeMixin):
                 f"Checking identity information: current identity value '{current}', current column value '{current}'.",
                 s.line,
             )
-
-    def _dbcc_checkdb(self, s: st.Dbcc) -> Effects[None]:
-        name = str(s.args[0]) if s.args else self.session.database
-        database = self.runtime.instance.database(name)
-        if database is None:
-            raise error(2520, name, line=s.line)
-        effects = self.runtime.host.administer(Command("DBCC CHECKDB", database.name), self.session)
-        if effects is not None:
-            yield from effects
-        if "NO_INFOMSGS" not in s.options:
-            text = f"CHECKDB found 0 allocation errors and 0 consistency errors in database '{database.name}'."
-            yield Message(8989, 0, 1, text, s.line)

@@ -110,6 +110,8 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
         session.logical_reads += logical
         physical = round(sum(one.physical + one.ahead for one in reads.tables.values()))
         session.reads += physical
+        if reads.tables:
+            reads.note_uses(instance.index_uses, runtime.host.now())
         if runtime.text:
             entry = instance.statements.note(
                 (runtime.database.id, runtime.text, statement.start - runtime.text_start),
@@ -130,6 +132,8 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
             ]
         if session.options.statistics_io:
             yield from io_messages(reads, statement.line)
+        if session.options.statistics_time:
+            yield info(3612, 0, round((runtime.host.now_s() - began_s) * 1e3), line=statement.line)
         return signal
 
     def _failed(self, statement: st.Statement, problem: TsqlError) -> Effects[None]:

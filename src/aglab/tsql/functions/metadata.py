@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from aglab.core.sqltypes import BIGINT, INT, SMALLINT, SQL_VARIANT, nvarchar
+from aglab.core.sqltypes import BIGINT, DATETIME, INT, SMALLINT, SQL_VARIANT, nvarchar
 from aglab.tsql.functions.system import keyed
 from aglab.tsql.lexer import QUOTED, tokenize
 from aglab.tsql.messages import TsqlError
 from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.pages import depth
 from aglab.tsql.store.table import Table, column_bytes
+from aglab.tsql.types import BINARIES, STRINGS
 
 _SYSNAME = nvarchar(128)
 
@@ -201,6 +203,11 @@ def _column_property(runtime: Any, number: int | None, column: str | None, name:
         "isrowguidcol": int(definition.rowguid),
         "precision": definition.type.precision or definition.type.length,
         "scale": definition.type.scale,
+        "charmaxlen": definition.type.length if definition.type.name in STRINGS else None,
+        "isindexable": int(definition.type.name not in ("text", "ntext", "image", "xml")),
+        "usesansitrim": int(definition.type.name in STRINGS or definition.type.name in BINARIES) or None,
+        **dict.fromkeys(("issparse", "isidnotforrepl", "iscolumnset", "ishidden", "generatedalwaystype", "isfulltextindexed"), 0),
+        **dict.fromkeys(("isdeterministic", "isprecise"), None if definition.computed is None else 1),
     }.get(name.lower())
 
 
@@ -229,13 +236,71 @@ def _object_property(runtime: Any, number: int | None, name: str | None) -> int 
             "tablehasclustindex": int(item.clustered is not None),
             "tablehasindex": int(bool(item.indexes)),
             "ismsshipped": 0,
+            "ownerid": 1,
+            "schemaid": runtime.database.schemas.get(item.schema),
+            "tablehasforeignkey": int(bool(item.foreign_keys)),
+            "tablehascheckcnst": int(bool(item.checks)),
+            "tablehasuniquecnst": int(any(i.constraint and not i.primary_key for i in item.indexes)),
+            "tablehasdefaultcnst": int(any(c.default is not None for c in item.columns)),
+            "tablehasnonclustindex": int(any(not i.clustered for i in item.indexes)),
+            "cardinality": len(item.rows),
+            **dict.fromkeys(("tabletextinrowlimit", "tablehastextimage", "isschemabound", "isencrypted"), 0),
             "tableismemoryoptimized": int(bool(item.options.get("MEMORY_OPTIMIZED"))),
         }.get(lowered)
-    return 0 if lowered == "ismsshipped" else None
+    options = item.definition.options if item.definition is not None else set()
+    return {
+        "ismsshipped": 0,
+        "ownerid": 1,
+        "schemaid": runtime.database.schemas.get(item.schema),
+        "isschemabound": int("SCHEMABINDING" in options),
+        "isencrypted": int("ENCRYPTION" in options),
+        "execisquotedidenton": 1,
+        "execisansinullson": 1,
+    }.get(lowered)
+
+
+def _object_property_ex(runtime: Any, number: int | None, name: str | None) -> int | str | None:
+    """OBJECTPROPERTY, and BaseType: the kind of object as sys.objects has it."""
+    item = _by_id(runtime, number)
+    if item is not None and (name or "").lower() == "basetype":
+        return type_code(item).ljust(2)
+    return _object_property(runtime, number, name)
+
+
+def _index_property(runtime: Any, number: int | None, index: str | None, name: str | None) -> int | None:
+    """INDEXPROPERTY: NULL for what is not there or not known ("INDEXPROPERTY (Transact-SQL)")."""
+    item = _by_id(runtime, number)
+    found = next((i for i in item.indexes if i.name.lower() == (index or "").lower()), None) if isinstance(item, Table) else None
+    if found is None or not isinstance(item, Table):
+        return None
+    options = found.options
+    return {
+        "indexid": found.id,
+        "isunique": int(found.unique),
+        "isclustered": int(found.clustered),
+        "indexdepth": depth(item, found, len(item.rows)),
+        "indexfillfactor": options.get("FILLFACTOR", 0),
+        "ispadindex": int(options.get("PAD_INDEX") == "ON"),
+        "isdisabled": int(bool(options.get("DISABLED"))),
+        "ispagelockdisallowed": int(options.get("ALLOW_PAGE_LOCKS") == "OFF"),
+        "isrowlockdisallowed": int(options.get("ALLOW_ROW_LOCKS") == "OFF"),
+        "isoptimizedforsequentialkey": int(options.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
+        **dict.fromkeys(("ishypothetical", "isstatistics", "iscolumnstore", "isautostatistics", "isfulltextkey"), 0),
+    }.get((name or "").lower())
+
+
+def _stats_date(runtime: Any, number: int | None, stats: int | None) -> Any:
+    item = _by_id(runtime, number)
+    if not isinstance(item, Table):
+        return None
+    return next((i.statistics_at or item.created for i in item.indexes if i.id == stats), None)
 
 
 keyed("COLUMNPROPERTY", INT, _column_property, 3, 3, "iss")
-keyed("OBJECTPROPERTY OBJECTPROPERTYEX", INT, _object_property, 2, 2, "is")
+keyed("OBJECTPROPERTY", INT, _object_property, 2, 2, "is")
+keyed("OBJECTPROPERTYEX", SQL_VARIANT, _object_property_ex, 2, 2, "is")
+keyed("INDEXPROPERTY", INT, _index_property, 3, 3, "iss")
+keyed("STATS_DATE", DATETIME, _stats_date, 2, 2, "ii")
 
 
 def _database_property(runtime: Any, name: str | None, prop: str | None) -> Any:

@@ -14,7 +14,7 @@ from aglab.tsql.functions.system import keyed, nullary
 from aglab.tsql.query.scope import Expr
 from aglab.tsql.store.files import used_pages
 from aglab.tsql.store.table import column_bytes
-from aglab.tsql.types import STRINGS
+from aglab.tsql.types import INTEGERS, STRINGS
 
 COLLATION = "sql_latin1_general_cp1_ci_as"
 COLLATION_VALUES = {"codepage": 1252, "lcid": 1033, "comparisonstyle": 196609, "version": 0}
@@ -47,6 +47,23 @@ def _collation(runtime: Any, name: str | None, wanted: str | None) -> int | None
     return COLLATION_VALUES.get((wanted or "").lower()) if (name or "").lower() == COLLATION else None
 
 
+def _type(name: str, wanted: str) -> int | None:
+    """TYPEPROPERTY of a system type ("TYPEPROPERTY (Transact-SQL)")."""
+    widths = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19, "bit": 1, "money": 19, "smallmoney": 10, "float": 53}
+    widths |= {"real": 24, "decimal": 38, "numeric": 38, "datetime": 23, "smalldatetime": 16, "date": 10, "sysname": 128}
+    widths |= {"char": 8000, "varchar": 8000, "nchar": 4000, "nvarchar": 4000, "binary": 8000, "varbinary": 8000}
+    widths |= {"datetime2": 27, "datetimeoffset": 34, "time": 16, "uniqueidentifier": 16}
+    if name not in widths:
+        return None
+    scales = {"money": 4, "smallmoney": 4, "datetime": 3, "datetime2": 7, "datetimeoffset": 7, "time": 7, "decimal": 38}
+    if wanted == "scale":
+        return scales.get(name, 0 if name in INTEGERS or name in ("numeric", "date", "smalldatetime") else None)
+    fixed = {"precision": widths[name], "allowsnull": int(name != "sysname"), "ownerid": 4}
+    trims = int(name in ("char", "varchar", "binary", "varbinary", "nchar", "nvarchar", "sysname"))
+    return {**fixed, "usesansitrim": trims or None}.get(wanted)
+
+
+keyed("TYPEPROPERTY", INT, lambda r, name, wanted: _type((name or "").lower(), (wanted or "").lower()), 2, 2, "ss")
 keyed("FILEPROPERTY", INT, _file, 2, 2, "ss")
 keyed("LOGINPROPERTY", SQL_VARIANT, _login, 2, 2, "ss")
 keyed("COLLATIONPROPERTY", SQL_VARIANT, _collation, 2, 2, "ss")

@@ -7,10 +7,11 @@ from typing import Any
 from aglab.core.sqltypes import nvarchar, varchar
 from aglab.tsql.functions.metadata import find_object, split_name
 from aglab.tsql.host import Command
-from aglab.tsql.messages import error, info
+from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
-from aglab.tsql.store.database import Module
+from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.files import SYSTEM_PAGES, parts_of
 from aglab.tsql.store.table import Table
 
 
@@ -38,51 +39,63 @@ def sp_flush_log(executor: Any, arguments: Any) -> Any:
     return 0
 
 
+def _kb(pages: int) -> str:
+    return f"{pages * 8} KB"
+
+
+def _pages_of(database: Database, tables: list[Table]) -> tuple[int, int, int]:
+    """Reserved, data and index pages of tables: what sys.allocation_units says."""
+    from aglab.tsql.catalog.partitions import sizes
+
+    reserved = data = index = 0
+    for table in tables:
+        for one, _, _, rows in parts_of(database, table):
+            pages, used, held = sizes(table, one, rows)
+            own = pages if one is None or one.clustered else 0
+            reserved, data, index = reserved + held, data + own, index + used - own
+    return reserved, data, index
+
+
 @procedure("sp_spaceused")
 def sp_spaceused(executor: Any, arguments: Any) -> Any:
-    """@objname: rows and space of a table, or of the database without one."""
+    """@objname, @updateusage, @mode, @oneresultset: rows and space of a table, or of the database without one.
+
+    Error 15009 for a table that is not there; pages are always counted as they are, so that
+    @updateusage has nothing to correct.
+    """
     name = arguments.value("@objname", 0)
+    for number, option in ((1, "@updateusage"), (2, "@mode")):
+        allowed = ("true", "false") if number == 1 else ("all", "local_only", "remote_only")
+        word = arguments.value(option, number)
+        if word is not None and str(word).lower() not in allowed:
+            raise error(59005, f"{option} = {word}", f"it must be {', '.join(allowed)}", KNOWLEDGE_PAGE)
     database = executor.runtime.database
+    narrow = varchar(18)
     if name is None:
-        total = sum(f.size for f in database.files) * 8 / 1024
-        used = sum(t.size_pages() for t in database.tables()) * 8 + 2400
-        data = sum(f.size for f in database.files if f.type == 0) * 8
-        yield from executor.send(
-            [
-                OutColumn("database_name", nvarchar(128)),
-                OutColumn("database_size", varchar(18)),
-                OutColumn("unallocated space", varchar(18)),
-            ],
-            [(database.name, f"{total:.2f} MB", f"{max(data - used, 0) / 1024:.2f} MB")],
-        )
-        yield from executor.send(
-            [OutColumn(n, varchar(18)) for n in ("reserved", "data", "index_size", "unused")],
-            [(f"{used} KB", f"{used - 800} KB", "640 KB", "160 KB")],
-        )
+        reserved, data, index = _pages_of(database, list(database.tables()))
+        reserved, index = reserved + SYSTEM_PAGES, index + SYSTEM_PAGES  # the catalogue's own
+        total = sum(f.size for f in database.files)
+        free = max(sum(f.size for f in database.files if f.type == 0) - reserved, 0)
+        head = [OutColumn(n, narrow) for n in ("database_size", "unallocated space")]
+        head_row = (f"{total / 128:.2f} MB", f"{free / 128:.2f} MB")
+        space = [OutColumn(n, narrow) for n in ("reserved", "data", "index_size", "unused")]
+        space_row = tuple(map(_kb, (reserved, data, index, max(reserved - data - index, 0))))
+        named = [OutColumn("database_name", nvarchar(128))]
+        if arguments.value("@oneresultset", 3):
+            yield from executor.send([*named, *head, *space], [(database.name, *head_row, *space_row)])
+        else:
+            yield from executor.send([*named, *head], [(database.name, *head_row)])
+            yield from executor.send(space, [space_row])
         return 0
     found = find_object(executor.runtime, name)
     if found is None or not isinstance(found[1], Table):
         raise error(15009, name, database.name)
     table = found[1]
-    pages = table.size_pages()
-    index = sum(max(pages // 4, 1) for i in table.indexes if not i.clustered) + (1 if table.clustered and pages else 0)
-    yield from executor.send(
-        [
-            OutColumn("name", nvarchar(128)),
-            OutColumn("rows", varchar(20)),
-            *(OutColumn(n, varchar(18)) for n in ("reserved", "data", "index_size", "unused")),
-        ],
-        [
-            (
-                table.name,
-                str(len(table.rows)),
-                f"{(pages + index + 7) * 8 if pages else 0} KB",
-                f"{pages * 8} KB",
-                f"{index * 8} KB",
-                f"{56 if pages else 0} KB",
-            )
-        ],
-    )
+    reserved, data, index = _pages_of(found[0], [table])
+    columns = [OutColumn("name", nvarchar(128)), OutColumn("rows", varchar(20))]
+    columns += [OutColumn(n, narrow) for n in ("reserved", "data", "index_size", "unused")]
+    sizes = tuple(map(_kb, (reserved, data, index, max(reserved - data - index, 0))))
+    yield from executor.send(columns, [(table.name, str(len(table.rows)).ljust(20), *sizes)])
     return 0
 
 

@@ -18,6 +18,7 @@ from aglab.tsql.store.pages import depth, leaf_pages, rows_per_leaf
 from aglab.tsql.store.partitions import function_of, placement_of, rows_by_partition
 from aglab.tsql.store.table import Index, Table
 
+Uses = dict[tuple[int, int, int], dict[str, tuple[int, Any]]]  # (database, table, index) -> kind of use -> count, last time
 Window = dict[int, tuple[Callable[[Any], Any] | None, Callable[[Any], Any] | None]]  # column -> lowest, highest value asked for
 
 
@@ -31,6 +32,7 @@ class TableReads:
     physical: float = 0.0
     ahead: float = 0.0
     operators: dict[tuple[str, str], set[int]] = field(default_factory=dict)  # (operator, index) -> partitions
+    written: bool = False
 
 
 class BufferPool:
@@ -142,7 +144,26 @@ class StatementReads:
                 pages += 2 * _kept_depth(table, index)
             else:
                 pages += _kept_depth(table, index)
-        self.of(table).logical += pages
+        entry = self.of(table)
+        entry.logical += pages
+        entry.written = True
+
+    def note_uses(self, uses: Uses, now: Any) -> None:
+        """Count a statement once for each way in which it used an index of a table (sys.dm_db_index_usage_stats)."""
+        for entry in self.tables.values():
+            database_id = getattr(entry.table, "database_id", 2)
+            if database_id == 2:
+                continue
+            ids = {index.name: index.id for index in entry.table.indexes}
+            found = [
+                (ids.get(name, 0), "lookups" if "Lookup" in kind else "seeks" if "Seek" in kind else "scans")
+                for kind, name in entry.operators
+            ]
+            if entry.written:
+                found += [(number, "updates") for number in (ids.values() if entry.table.clustered else (0, *ids.values()))]
+            for number, kind in found:
+                kept = uses.setdefault((database_id, entry.table.id, number), {})
+                kept[kind] = (kept.get(kind, (0, None))[0] + 1, now)
 
     def _absent(self, table: Table, database: Database | None, parts: _Parts, number: int, pages: int, total: int) -> float:
         where = database.id if database is not None else 2
@@ -153,6 +174,10 @@ class StatementReads:
             group = filegroups_of(database, placement_of(table, parts.index))[number - 1]
             self.pool.read[(where, group)] = self.pool.read.get((where, group), 0.0) + absent
         return absent
+
+
+def _use(operator: str) -> str:
+    return "lookups" if "Lookup" in operator else "seeks" if "Seek" in operator else "scans"
 
 
 @dataclass
