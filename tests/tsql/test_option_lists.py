@@ -264,7 +264,8 @@ def test_properties_of_types_columns_and_objects() -> None:
     client = Client()
     client.run("CREATE TABLE dbo.t (a int IDENTITY, v varchar(20), CONSTRAINT c CHECK (a > 0))")
     row = client.run("""SELECT TYPEPROPERTY('int', 'Precision'), TYPEPROPERTY('sysname', 'AllowsNull'),
-        TYPEPROPERTY('nothing', 'Scale'), COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'CharMaxLen'), COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'Nothing'),
-        OBJECTPROPERTY(OBJECT_ID('dbo.t'), 'TableHasCheckCnst'), OBJECTPROPERTYEX(OBJECT_ID('dbo.t'), 'BaseType'),
-        INDEXPROPERTY(OBJECT_ID('dbo.t'), 'none', 'IsUnique'), STATS_DATE(OBJECT_ID('dbo.t'), 1)""").rows[0]
+        TYPEPROPERTY('nothing', 'Scale'), COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'CharMaxLen'),
+        COLUMNPROPERTY(OBJECT_ID('dbo.t'), 'v', 'Nothing'), OBJECTPROPERTY(OBJECT_ID('dbo.t'), 'TableHasCheckCnst'),
+        OBJECTPROPERTYEX(OBJECT_ID('dbo.t'), 'BaseType'), INDEXPROPERTY(OBJECT_ID('dbo.t'), 'none', 'IsUnique'),
+        STATS_DATE(OBJECT_ID('dbo.t'), 1)""").rows[0]
     assert row == (10, 0, None, 20, None, 1, "U ", None, None)
