@@ -6,9 +6,9 @@ A sysadmin (sa is one) passes every check before anything here is looked at. Gra
 documentation). Number and wording of 229 (with its state 5) and 262 were found in public reports of these errors; those of 230,
 297, 300, 916 and 15247 were not looked up.
 
-Left out: columns, SELECT on the table that an UPDATE or DELETE changes, GRANT OPTION, application roles, ownership other than
-dbo's, impersonation of EXECUTE AS modules, metadata visibility. Inside a procedure, view or function of dbo its tables are not
-asked for (ownership chain).
+Left out: columns (GRANT of columns is refused by name), SELECT on the table that an UPDATE or DELETE changes, application roles,
+ownership other than dbo's, impersonation of EXECUTE AS modules. What catalogue views show: :mod:`aglab.tsql.visibility`. Inside
+a procedure, view or function of dbo its tables are not asked for (ownership chain).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def server_allows(instance: Instance, login: str, permission: str) -> bool:
     names = [*_covering(permission), "CONTROL SERVER"]
     if any(own.get(name) == "D" for name in names):
         return False
-    held = {name for name, state in own.items() if state == "G"}.union(*(SERVER_ROLES.get(role, ()) for role in roles))
+    held = {name for name, state in own.items() if state in ("G", "W")}.union(*(SERVER_ROLES.get(role, ()) for role in roles))
     return permission in ("CONNECT SQL", "VIEW ANY DATABASE") or any(name in held for name in names)
 
 
@@ -226,10 +226,22 @@ def database_allows(
     ]
     if "D" in states:
         return False
-    if "G" in states or any(permission in DATABASE_ROLES.get(role, ()) for role in roles):
+    if "G" in states or "W" in states or any(permission in DATABASE_ROLES.get(role, ()) for role in roles):
         return True
     above = {"VIEW DATABASE STATE": "VIEW SERVER STATE", "VIEW DATABASE PERFORMANCE STATE": "VIEW SERVER PERFORMANCE STATE"}
     return permission in above and server_allows(instance, login, above[permission])
+
+
+def may_pass_on(instance: Instance, database: Database, login: str, permission: str, kind: str, place: str) -> bool:
+    """Whether a login was granted a permission WITH GRANT OPTION on just this securable, by itself or by a role."""
+    user = user_of(instance, database, login)
+    if user is None:
+        return False
+    holders = (user, *database_roles(database, user), "public")
+    states = [
+        (database.principals.get(one.lower()) or {}).get("permissions", {}).get((kind, place, permission)) for one in holders
+    ]
+    return "W" in states and "D" not in states
 
 
 def need_entry(instance: Instance, session: Session, database: Database) -> None:
@@ -275,8 +287,20 @@ def need_view(instance: Instance, session: Session, database: Database, view: st
     return False
 
 
-def held(instance: Instance, database: Database, login: str, kind: str) -> list[tuple[str, str]]:
-    """(entity, permission) of sys.fn_my_permissions for SERVER and DATABASE."""
+ON_OBJECTS = ("ALTER", "CONTROL", "DELETE", "EXECUTE", "INSERT", "REFERENCES", "SELECT", "UPDATE", "VIEW DEFINITION")
+
+
+def held(instance: Instance, database: Database, login: str, kind: str, name: str = "") -> list[tuple[str, str]]:
+    """(entity, permission) of sys.fn_my_permissions for SERVER, DATABASE, SCHEMA and OBJECT; none for what is not there."""
+    if kind in ("OBJECT", "SCHEMA"):
+        parts = [part.strip("[]") for part in name.split(".")]
+        schema = parts[-1] if kind == "SCHEMA" else parts[-2] if len(parts) > 1 else "dbo"
+        item = database.find(schema, parts[-1]) if kind == "OBJECT" else None
+        if (kind == "OBJECT" and item is None) or database.schema_name(schema) is None:
+            return []
+        bare = item.name if item is not None else ""
+        allowed = [one for one in ON_OBJECTS if database_allows(instance, database, login, one, schema, bare)]
+        return [(name, one) for one in allowed]
     if kind == "SERVER":
         return [("server", one) for one in sorted(SERVER_TYPES) if server_allows(instance, login, one)]
     return [("database", one) for one in sorted(DATABASE_TYPES) if database_allows(instance, database, login, one)]

@@ -1,7 +1,8 @@
 """The procedures of schema ``twin``: load, time, faults and snapshots, for any TDS client.
 
 They steer the simulator, not SQL Server; a real server has none of them. The library's ``Cluster`` calls them, a lab never
-does. A wrong argument is error 50010 with the value, the limit and a remedy.
+does. A wrong argument is error 50010 with the value, the limit and a remedy. Steering needs CONTROL SERVER, looking VIEW SERVER
+STATE (300).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.errors import AglabError, UsageError, field_error
 from aglab.core.sqltypes import FLOAT, INT, SYSNAME, nvarchar
 from aglab.tsql import AdapterParameter, AdapterProcedure, Columns, Done, Rows, Session, TsqlError, Wait
+from aglab.tsql.permissions import need_server
 from aglab.twin import settings
 from aglab.twin.adapter_results import message, recording_columns, recording_rows, table
 from aglab.twin.clock import EPOCH, checked_seconds
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 ERROR = 50010
 PARTY_MAX = 64
+OWN_SESSION = frozenset({"enroll", "leave"})  # how the clock treats the session that calls: anybody's own business
+READING = frozenset({"recording", "snapshots"})  # these show; every other steers the cluster
 _Effects = Generator[Any, Any, Any]
 
 
@@ -102,6 +106,9 @@ class Adapter:
         return sorted(self._table)
 
     def _guarded(self, method: Callable[..., _Effects], node: Node, session: Session, arguments: dict[str, Any]) -> _Effects:
+        name = method.__name__
+        if name not in OWN_SESSION:
+            need_server(node.instance, session, "VIEW SERVER STATE" if name in READING else "CONTROL SERVER")
         try:
             status = yield from method(node, session, **arguments)
         except AglabError as error:

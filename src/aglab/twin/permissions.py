@@ -98,16 +98,15 @@ def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
         yield from grant_endpoint(node, command, session)
         return
     verb = command.name.upper()
-    reader.accept("GRANT", "OPTION", "FOR")
+    only_option = verb == "REVOKE" and reader.accept("GRANT", "OPTION", "FOR")
     names = _names(reader)
     securable = _securable(reader) if reader.accept("ON") else None
     reader.choice(*(("TO", "FROM") if verb == "REVOKE" else ("TO",)))
     principals = reader.listed(reader.name)
-    if reader.accept("WITH", "GRANT", "OPTION"):
-        raise not_implemented(f"{verb} ... WITH GRANT OPTION")
+    with_option = verb == "GRANT" and reader.accept("WITH", "GRANT", "OPTION")
     reader.accept("CASCADE")
     reader.end()
-    state = {"GRANT": "G", "DENY": "D"}.get(verb)
+    state = "W" if with_option else "G" if only_option else {"GRANT": "G", "DENY": "D"}.get(verb)
     if securable is None and all(one in permissions.SERVER_TYPES for one in names):
         _on_server(node, session, names, principals, state)
     else:
@@ -121,6 +120,8 @@ def _names(reader: Clauses) -> list[str]:
     def one() -> str:
         words = [reader.word()]
         while not (reader.at(",") or reader.at("ON") or reader.at("TO") or reader.at("FROM")):
+            if reader.at("("):
+                raise not_implemented("permissions on columns (GRANT ... (column))")
             words.append(reader.word())
         return " ".join(word for word in words if word != "PRIVILEGES")
 
@@ -149,7 +150,8 @@ def _set(kept: dict[Any, str], key: Any, state: str | None) -> None:
 def _on_server(node: Node, session: Session, names: list[str], principals: list[str], state: str | None) -> None:
     if session.database.lower() != "master":
         raise refusal(4621)
-    if not permissions.may(node.instance, session, "CONTROL SERVER"):
+    own = (node.instance.logins.get(session.login.lower()) or {}).get("permissions", {})
+    if not permissions.may(node.instance, session, "CONTROL SERVER") and any(own.get(name) != "W" for name in names):
         raise refusal(4613)
     for one in principals:
         login = node.instance.logins.get(one.lower())
@@ -176,9 +178,11 @@ def _in_database(
     for name in names:
         if name not in permissions.DATABASE_TYPES:
             raise error(102, name.split(" ")[0])
-    if not session.is_sysadmin and not permissions.database_allows(node.instance, database, session.login, "CONTROL"):
-        raise refusal(4613)
     kind, place = _place(database, securable)
+    instance, login = node.instance, session.login
+    owns = session.is_sysadmin or permissions.database_allows(instance, database, login, "CONTROL")
+    if not owns and not all(permissions.may_pass_on(instance, database, login, one, kind, place) for one in names):
+        raise refusal(4613)
     for one in principals:
         principal = _principal(database, one)
         kept = principal.setdefault("permissions", {})

@@ -121,15 +121,19 @@ def execute_as(node: Node, command: Command, session: Session) -> Iterator[Any]:
     kind = reader.choice("LOGIN", "USER")
     reader.expect("=")
     name = reader.text()
-    if reader.accept("WITH"):
-        raise not_implemented("EXECUTE AS ... WITH NO REVERT")
+    for_good = reader.accept("WITH", "NO", "REVERT")
+    if reader.at("WITH"):
+        raise not_implemented("EXECUTE AS ... WITH COOKIE")
     reader.end()
     login = _login_of(node, session, kind, name)
     number = 15406 if kind == "LOGIN" else 15517
     may = permissions.may(node.instance, session, "CONTROL SERVER")
     if login is None or not (may or login.lower() == session.login.lower()):
         raise refusal(number, name)
-    session.impersonated.append((session.login, session.is_sysadmin))
+    if for_good:
+        session.impersonated.clear()  # REVERT finds nothing any more
+    else:
+        session.impersonated.append((session.login, session.is_sysadmin))
     session.login, session.is_sysadmin = login, permissions.is_sysadmin(node.instance, login)
     yield from ()
 

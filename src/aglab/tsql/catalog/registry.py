@@ -19,6 +19,7 @@ from aglab.tsql.parser.base import make_type
 from aglab.tsql.permissions import need_view
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Row
+from aglab.tsql.visibility import shown
 
 Provider = Callable[[Any, Database, tuple[Any, ...]], Iterable[Any]]
 MODULES = (
@@ -177,4 +178,4 @@ def view_rows(
     if own:
         place = names.index("session_id")
         result = [row for row in result if row[place] == runtime.session.spid]
-    return result
+    return result if runtime.session.is_sysadmin else shown(runtime, view, database, result)

@@ -236,7 +236,7 @@ def _database_permissions(runtime: Any, database: Database, arguments: tuple[Any
                 "type": DATABASE_TYPES[permission],
                 "permission_name": permission,
                 "state": state,
-                "state_desc": {"G": "GRANT", "D": "DENY"}[state],
+                "state_desc": {"G": "GRANT", "D": "DENY", "W": "GRANT_WITH_GRANT_OPTION"}[state],
             }
 
 
@@ -248,7 +248,7 @@ def _database_permissions(runtime: Any, database: Database, arguments: tuple[Any
 def _my_permissions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[str, str, str]]:
     name, kind = (str(one or "") for one in arguments[:2])
     where = (runtime.instance.database(name.strip("[]")) or database) if kind.upper() == "DATABASE" and name else database
-    for entity, permission in held(runtime.instance, where, runtime.session.login, kind.upper()):
+    for entity, permission in held(runtime.instance, where, runtime.session.login, kind.upper(), name):
         yield entity, "", permission
 
 

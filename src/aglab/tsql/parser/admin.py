@@ -255,6 +255,8 @@ class AdminParser(DatabaseParser):
         if token.kind != NAME or token.upper not in STATEMENT_WORDS:
             return False
         previous = self.tokens[self.position - 1]
+        if name == "EXECUTE AS" and token.upper == "REVERT" and previous.upper == "NO":
+            return False
         if name == "ALTER AVAILABILITY GROUP" and self._grants_create(previous):
             return False
         if token.upper in ("WITH", "SET", "ADD", "FETCH") or previous.upper == "WITH":
