@@ -1,7 +1,7 @@
 """Server views of DBA scripts: memory and its nodes, tasks' latches and spinlocks, the instance's files and dumps, msdb's jobs.
 
 Columns as on the pages of these views (SQL Server documentation, 2022). Rows of memory come from the node. Views of what the twin
-has not (dumps, Query Store, Agent, latches, ring buffers) have no rows, as on a server without such things.
+has not (dumps, Agent, latches, ring buffers) have no rows, as on a server without such things.
 """
 
 from __future__ import annotations
@@ -65,12 +65,6 @@ _WITHOUT_ROWS = (
     """sys.traces: id int!, status int!, path nvarchar(260), max_size bigint, stop_time datetime, max_files int, is_rowset bit,
     is_rollover bit, is_shutdown bit, is_default bit, buffer_count int, buffer_size int, file_position bigint, reader_spid int,
     start_time datetime, last_event_time datetime, event_count bigint, dropped_event_count int""",
-    """sys.database_query_store_options: desired_state smallint!, desired_state_desc nvarchar(60), actual_state smallint!,
-    actual_state_desc nvarchar(60), readonly_reason int, current_storage_size_mb bigint, flush_interval_seconds bigint,
-    interval_length_minutes bigint, max_storage_size_mb bigint, stale_query_threshold_days bigint, max_plans_per_query bigint,
-    query_capture_mode smallint!, query_capture_mode_desc nvarchar(60), size_based_cleanup_mode smallint!,
-    size_based_cleanup_mode_desc nvarchar(60), wait_stats_capture_mode smallint!, wait_stats_capture_mode_desc nvarchar(60),
-    actual_state_additional_info nvarchar(4000)""",
     """msdb.suspect_pages: database_id int!, file_id int!, page_id bigint!, event_type int!, error_count int!, last_update_date datetime!""",
     """msdb.sysjobschedules: schedule_id int, job_id uniqueidentifier, next_run_date int!, next_run_time int!""",
     """msdb.sysjobhistory: instance_id int!, job_id uniqueidentifier!, step_id int!, step_name sysname!, sql_message_id int!,

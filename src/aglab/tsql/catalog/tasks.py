@@ -6,7 +6,6 @@ versions that a view could count, and profiles no operator: those views have no 
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from typing import Any
 
@@ -197,24 +196,6 @@ def _tasks(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iter
                 "worker_address": (0x7F1100000000 + spid).to_bytes(8, "big"),
                 "host_address": bytes(8),
             }
-
-
-@provide(
-    """sys.syslanguages: langid smallint!, dateformat nchar(3)!, datefirst tinyint!, upgrade int, name sysname!, alias sysname,
-    months nvarchar(372), shortmonths nvarchar(132), days nvarchar(217), lcid int!, msglangid smallint!""",
-    compatibility=True,
-)
-def _languages(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """The two that SET LANGUAGE knows."""
-    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=number) for number in range(7)]
-    months = [datetime.date(2024, number, 1) for number in range(1, 13)]
-    texts = (
-        ",".join(f"{one:%B}" for one in months),
-        ",".join(f"{one:%b}" for one in months),
-        ",".join(f"{one:%A}" for one in days),
-    )
-    yield 0, "mdy", 7, 0, "us_english", "English", *texts, 1033, 1033
-    yield 23, "dmy", 1, 0, "British", "British English", *texts, 2057, 1033
 
 
 @provide("sys.fn_helpcollations(): name sysname!, description nvarchar(1000)!", compatibility=True)
