@@ -137,7 +137,8 @@ def buffers(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
 
 def log_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_db_log_info(database_id): the virtual log files that sys.dm_db_log_stats counts"""
-    database = next((one for one in node.instance.databases.values() if one.id == arguments[0]), None)
+    wanted = arguments[0] if arguments else None
+    database = next((one for one in node.instance.databases.values() if one.id == wanted), None)
     if database is None:
         return
     main = database.name == node.database_name
