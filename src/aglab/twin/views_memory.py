@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aglab.ag.ledger import FIRST_VLF, VLF_BYTES
+from aglab.hardware.numa import node_of_scheduler, numa_nodes
 from aglab.tsql.store.files import parts_of
 from aglab.tsql.store.memory import heap_bytes, index_bytes, is_memory
 from aglab.tsql.store.pages import PAGE_BYTES, leaf_pages, row_bytes, rows_per_leaf
@@ -55,23 +56,24 @@ def _mask(numbers: Iterable[int]) -> int:
     return mask - (1 << 64) if mask >= 1 << 63 else mask
 
 
-def _numa(node: Node) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Number, processors and online processors of each NUMA node."""
+def _numa(node: Node, soft: bool) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Number, processors and online processors of each NUMA node, soft ones where asked for (memory has hardware nodes only)."""
     cpu, online = node.profile.cpu, set(schedulers(node))
-    for number in range(cpu.sockets):
-        mine = [one for one in range(cpu.threads) if one * cpu.sockets // cpu.threads == number]
+    made = numa_nodes(cpu, "2022", soft)
+    for number in range(len(made)):
+        mine = [one for one in range(cpu.threads) if node_of_scheduler(one, cpu, made) == number]
         yield number, mine, [one for one in mine if one in online]
 
 
 def nodes(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
-    """sys.dm_os_nodes: one for each NUMA node (socket)"""
-    for number, mine, online in _numa(node):
+    """sys.dm_os_nodes: one for each NUMA node, soft ones too"""
+    for number, mine, online in _numa(node, node.soft_numa[1]):
         yield {
             "node_id": number,
             "node_state_desc": "ONLINE" if online else "OFFLINE",
             "memory_object_address": (0x7F3100000000 + number * 0x400).to_bytes(8, "big"),
             "memory_clerk_address": (0x7F3000000000).to_bytes(8, "big"),
-            "memory_node_id": number,
+            "memory_node_id": mine[0] * node.profile.cpu.sockets // node.profile.cpu.threads,
             "cpu_affinity_mask": _mask(mine),
             "online_scheduler_count": len(online),
             "idle_scheduler_count": len(online),
@@ -89,7 +91,7 @@ def nodes(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
 def memory_nodes(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_os_memory_nodes: the memory of each NUMA node, an equal share"""
     share = node.memory_mb() * 1024 // node.profile.cpu.sockets
-    for number, mine, online in _numa(node):
+    for number, mine, online in _numa(node, False):
         yield {
             "memory_node_id": number,
             "virtual_address_space_reserved_kb": share,
