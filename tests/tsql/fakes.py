@@ -47,7 +47,7 @@ class FakeHost:
 
     def administer(self, command: Any, session: Any) -> Any:
         self.commands.append(command)
-        return iter(()) if command.name in ("CHECKPOINT", "BACKUP DATABASE", "ALTER DATABASE SET SINGLE_USER") else None
+        return iter(()) if command.name in ("CHECKPOINT", "BACKUP DATABASE", "ALTER DATABASE SET ACCESS") else None
 
     def commit(self, record: Any, session: Any) -> Any:
         self.commits.append(record)

@@ -68,7 +68,7 @@ def test_a_buffer_is_drained_in_single_user_mode_before_it_goes(pmem):
     pmem.sql(ADD)
     pmem.sql("EXEC twin.start_workload")
     refused(pmem, "ALTER DATABASE [OLTP] REMOVE FILE tail", "single-user mode")
-    refused(pmem, "ALTER DATABASE [OLTP] SET SINGLE_USER", "a lock could not be placed on database 'OLTP'")
+    refused(pmem, "SET LOCK_TIMEOUT 1000; ALTER DATABASE [OLTP] SET SINGLE_USER", "a lock could not be placed on database 'OLTP'")
     refused(pmem, "ALTER DATABASE [OLTP] SET SINGLE_USER WITH NO_WAIT", "while other users are using the database 'OLTP'")
     pmem.sql("ALTER DATABASE [OLTP] SET SINGLE_USER WITH ROLLBACK IMMEDIATE")
     done = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Batch Requests/sec'"

@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aglab.core.errors import AglabError, MissingError, unknown_name
@@ -131,6 +131,13 @@ def probe(target: Target) -> None:
         ) from error
 
 
+def _connected(target: Target) -> Any:
+    module = driver_module()
+    if module.__name__ == "pyodbc":
+        return module.connect(_pyodbc_string(target, module.drivers()), autocommit=True, timeout=LOGIN_TIMEOUT_S)
+    return module.connect(target.connection_string(with_password=True), autocommit=True)
+
+
 def open_raw(target: Target) -> Any:
     """The driver's own DB-API connection, in autocommit mode.
 
@@ -144,13 +151,22 @@ def open_raw(target: Target) -> Any:
     module = driver_module()
     probe(target)
     try:
-        if module.__name__ == "pyodbc":
-            return module.connect(_pyodbc_string(target, module.drivers()), autocommit=True, timeout=LOGIN_TIMEOUT_S)
-        return module.connect(target.connection_string(with_password=True), autocommit=True)
+        return _connected(target)
     except Exception as error:
         if not isinstance(error, (module.Error, RuntimeError, OSError)):
             raise
         raise _login_error(error, target) from error
+
+
+def _logs_in_elsewhere(target: Target) -> bool:
+    """Whether a login that failed succeeds in master: then its database was what failed (4060), not its password (18456)."""
+    if target.database.lower() == "master":
+        return False
+    try:
+        _connected(replace(target, database="master")).close()
+    except (driver_module().Error, RuntimeError, OSError):
+        return False
+    return True
 
 
 def _login_error(error: Exception, target: Target) -> AglabError:
@@ -160,6 +176,9 @@ def _login_error(error: Exception, target: Target) -> AglabError:
         return MissingError("mssql-python needs the library libltdl.so.7, which this system lacks", library)
     if "availability" in text.lower() and "database" in text.lower():  # 976, 978, 979, 983: the group refuses, the node answers
         return SqlFailed(text, number, target.name)
+    if "login failed" in text.lower() and "cannot open" not in text.lower() and _logs_in_elsewhere(target):
+        missing = f'Cannot open database "{target.database}" requested by the login. The login failed.'
+        return SqlFailed(f"{missing} {text}", 4060, target.name)  # the driver keeps the second error only
     if "login failed" in text.lower() or "cannot open database" in text.lower():
         return SqlFailed(text, number or (18456 if "login failed" in text.lower() else 4060), target.name)
     if "[SQL Server]" in str(error) and "database" in text.lower():  # the server answered: its database takes nobody in

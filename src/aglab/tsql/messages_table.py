@@ -540,6 +540,13 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     3728: (16, 1, "'{0}' is not a constraint."),
     3902: (16, 1, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."),
     3903: (16, 1, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."),
+    1468: (
+        16,
+        1,
+        'The operation cannot be performed on database "{0}" because it is involved in a database mirroring session or an '
+        "availability group. Some operations are not allowed on a database that is participating in a database mirroring session "
+        "or in an availability group.",
+    ),
     3906: (16, 1, 'Failed to update database "{0}" because the database is read-only.'),
     3930: (
         16,

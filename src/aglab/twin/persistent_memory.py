@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.log_buffer import LOG, SINGLE_USER, buffer_of
-from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.messages import not_implemented
 from aglab.twin.governor_limits import process_affinity
 from aglab.twin.security_statements import clauses_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 DAX_MOUNT = "/mnt/dax"
-ONLINE, RECOVERY_PENDING = 0, 3  # sys.databases.state
+ONLINE, RECOVERY_PENDING, OFFLINE = 0, 3, 6  # sys.databases.state
 _DRIVE = re.compile(r"([A-Za-z]):[\\/]")
 _HYBRID = ["SET", "MEMORY_OPTIMIZED", "HYBRID_BUFFER_POOL", "="]
 
@@ -87,30 +87,6 @@ def files_changed(node: Node, change: Change) -> None:
         text = f"aglab twin: database '{here.name}' has the persistent log buffer '{file.physical_name}', 20 MB."
         node.errorlog.write(node, text)
     tell(cluster)
-
-
-def single_user(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """ALTER DATABASE ... SET SINGLE_USER: everybody else must go. The load's users count as users of its database.
-
-    A real server waits where no termination clause is given; the twin says at once that others are there (5061), since the
-    load would never leave by itself.
-    """
-    cluster = node.cluster
-    others = [
-        client
-        for client in node.clients.values()
-        if client.session is not session and client.session.database.lower() == command.target.lower()
-    ]
-    loaded = command.target.lower() == node.database_name.lower() and node.name == cluster.primary and cluster.plant.users > 0
-    if others or loaded:
-        termination = command.options.get("TERMINATION")
-        if termination != "ROLLBACK IMMEDIATE":
-            problem = error(5070 if termination == "NO_WAIT" else 5061, command.target)
-            problem.followed_by = error(5069)  # type: ignore[attr-defined]
-            raise problem
-        for client in others:
-            node.drop(client)
-    yield from ()
 
 
 def access_changed(node: Node, database: Database) -> None:

@@ -14,7 +14,7 @@ from aglab.twin.clients import Client
 from aglab.twin.governor import Governor, classify
 from aglab.twin.governor_limits import admit, left
 from aglab.twin.logins import fits
-from aglab.twin.persistent_memory import RECOVERY_PENDING
+from aglab.twin.persistent_memory import OFFLINE, RECOVERY_PENDING
 from aglab.twin.security import LoginGate, same_secret
 from aglab.twin.traces.raising import BATCH, traced
 from aglab.twin.traces.sessions import Traces
@@ -81,13 +81,9 @@ class Requests:
         login = self.instance.logins[user.lower()]
         database = request.database or str(login.get("default_database_name") or "master")
         found = self.instance.database(database)
-        closed = found is None or found.options["state"] == RECOVERY_PENDING
+        closed = found is None or found.options["state"] in (RECOVERY_PENDING, OFFLINE)
         if found is None or closed or user_of(self.instance, found, user) is None:
-            self.log_line("Error: 18456, Severity: 14, State: 38.", "Logon")
-            reason = f"Failed to open the explicitly specified database '{database[:NAME_MAX]}'."
-            self.log_line(f"Login failed for user '{user}'. Reason: {reason} [CLIENT: 127.0.0.1]", "Logon")
-            text = f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.'
-            connection.reject([Message(4060, 11, 1, text), _login_failed(user)], 0.0)
+            connection.reject([self._not_opened(user, request.database, database), _login_failed(user)], 0.0)
             return
         place = self.cluster.addresses.route(self, connection.via, found.name, request.read_only_intent)  # type: ignore[arg-type]
         if place is not None:
@@ -115,6 +111,17 @@ class Requests:
         self.clients[session.spid] = client
         connection.session = client
         connection.accept(found.name, request.language or "us_english", session.spid)
+
+    def _not_opened(self, user: str, asked: str, database: str) -> Message:
+        """Error 4060, or 4064 where no database was asked for and the login's own cannot be opened; 18456 follows."""
+        state, which = (38, "explicitly specified database") if asked else (40, "database")
+        tail = "" if asked else " specified in the login properties"
+        self.log_line(f"Error: 18456, Severity: 14, State: {state}.", "Logon")
+        reason = f"Failed to open the {which} '{database[:NAME_MAX]}'{tail}."
+        self.log_line(f"Login failed for user '{user}'. Reason: {reason} [CLIENT: 127.0.0.1]", "Logon")
+        if not asked:
+            return Message(4064, 11, 1, "Cannot open user default database. Login failed.")
+        return Message(4060, 11, 1, f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.')
 
     def _login_problem(self, request: LoginRequest) -> tuple[int, str] | None:
         """State of error 18456 and its reason, as the errorlog has them ("MSSQLSERVER_18456"); state 1 stands for 18470."""

@@ -28,7 +28,8 @@ from aglab.twin import (
     security_statements,
 )
 from aglab.twin.backups import backup, headers, restore
-from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, single_user, tell
+from aglab.twin.database_access import settle_users
+from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, tell
 from aglab.twin.traces import statements as trace_statements
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ _COMMANDS = {
     **permissions.COMMANDS,
     **roles.COMMANDS,
     **trace_statements.COMMANDS,
-    "ALTER DATABASE SET SINGLE_USER": single_user,
+    "ALTER DATABASE SET ACCESS": settle_users,
     "ALTER SERVER CONFIGURATION": server_configuration,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,

@@ -14,6 +14,10 @@ from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.permissions import database_allows, may
 from aglab.tsql.store.database import Database
 
+_WAITS_FOR_USERS = frozenset(
+    "SINGLE_USER RESTRICTED_USER OFFLINE READ_ONLY RECOVERY ENABLE_BROKER DISABLE_BROKER NEW_BROKER".split()
+)
+
 
 class DatabaseMixin(FileMixin):
     """CREATE, ALTER and DROP DATABASE."""
@@ -125,8 +129,9 @@ class DatabaseMixin(FileMixin):
         self.check_encryption(database, option, stored, s.line)
         if option == "ENCRYPTION":
             yield from self._node(Command("ALTER DATABASE SET ENCRYPTION", database.name, {"ON": stored}), s.line)
-        if option == "SINGLE_USER":
-            yield from self._node(Command("ALTER DATABASE SET SINGLE_USER", database.name, dict(s.detail)), s.line)
+        if option in _WAITS_FOR_USERS:
+            asked = {**s.detail, "FOR": option, "VALUE": value}
+            yield from self._node(Command("ALTER DATABASE SET ACCESS", database.name, asked), s.line)
         database.options[column] = stored
         yield from self.announce(
             Change("database", option, stored if option not in ("READ_WRITE", "ONLINE") else True, database.name, dict(s.detail))

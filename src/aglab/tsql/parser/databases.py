@@ -149,7 +149,7 @@ class DatabaseParser(ExpressionParser):
                 self.advance()
                 if self.accept("ROLLBACK"):
                     if self.accept("AFTER"):
-                        self.integer()
+                        statement.detail["AFTER_S"] = self.integer()
                         self.accept("SECONDS")
                     else:
                         self.expect("IMMEDIATE")
