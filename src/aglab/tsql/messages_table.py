@@ -540,6 +540,16 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     3728: (16, 1, "'{0}' is not a constraint."),
     3902: (16, 1, "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION."),
     3903: (16, 1, "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION."),
+    2389: (
+        16,
+        1,
+        "XQuery [value()]: 'value()' requires a singleton (or empty sequence), found operand of type 'xdt:untypedAtomic *'",
+    ),
+    6335: (16, 1, "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is 128 levels."),
+    9400: (16, 1, "XML parsing: line {0}, character {1}, {2}"),
+    9436: (16, 1, "XML parsing: line {0}, character {1}, {2}"),
+    9455: (16, 1, "XML parsing: line {0}, character {1}, {2}"),
+    258: (15, 1, "Cannot call methods on {1}."),
     1468: (
         16,
         1,

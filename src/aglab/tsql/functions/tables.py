@@ -7,6 +7,7 @@ from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, nvarchar
 from aglab.tsql import ast
+from aglab.tsql.functions.xml_path import Node, compiled, context, refer
 from aglab.tsql.messages import error
 from aglab.tsql.query.scope import OutColumn
 
@@ -62,7 +63,22 @@ def _generate_series(compiler: Any, node: ast.FunctionSource) -> Built:
     return [OutColumn("value", sql_type)], rows, frozenset().union(*(arg.refs for arg in args))
 
 
+def _xml_nodes(compiler: Any, node: ast.FunctionSource) -> Built:
+    assert isinstance(node.args[1], ast.Literal)
+    instance, path = compiler.value(node.args[0]), compiled(node.args[1].value)
+    if instance.type is not None and instance.type.name != "xml":
+        raise error(258, "nodes", instance.type.name, line=node.line)
+    value = instance.fn
+
+    def rows(frame: Any) -> list[tuple[Any, ...]]:
+        document = value(frame)
+        return [] if document is None else [(refer(one),) for one in path.select(context(document)) if isinstance(one, Node)]
+
+    return [OutColumn("", SqlType("xml"))], rows, instance.refs
+
+
 TABLE_FUNCTIONS: dict[str, Callable[[Any, ast.FunctionSource], Built]] = {
     "string_split": _string_split,
+    "xml.nodes": _xml_nodes,
     "generate_series": _generate_series,
 }

@@ -9,13 +9,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from aglab.core.sqltypes import SqlType
+from aglab.core.sqltypes import SqlType, nvarchar
 from aglab.tsql import ast
 from aglab.tsql.lexer import BINARY, DECIMAL, FLOAT, INTEGER, MONEY, NAME, NATIONAL, OPERATOR, QUOTED, RESERVED, STRING, VARIABLE
 from aglab.tsql.parser.conditions import ConditionParser
 from aglab.tsql.parser.literals import literal
 
 # Functions that are written without parentheses, and reserved words that are function names.
+XML_METHODS = frozenset({"value", "query", "exist"})  # of type xml, written in lower case
 NILADIC = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER", "CURRENT_DATE"})
 FUNCTION_WORDS = frozenset(
     {"LEFT", "RIGHT", "COALESCE", "NULLIF", "CONVERT", "TRY_CONVERT", "IDENTITY", "UPDATE", "USER", "CONTAINS", "FREETEXT"}
@@ -87,6 +88,9 @@ class ExpressionParser(ConditionParser):
                 self.advance()
                 self.expect("ZONE")
                 node = ast.AtTimeZone(line, node, self._unary())
+            elif self.at(".") and self.peek().value in XML_METHODS and self.peek(2).value == "(":
+                self.advance()
+                node = self._xml_method(node, self.advance().value)
             else:
                 return node
 
@@ -186,8 +190,24 @@ class ExpressionParser(ConditionParser):
                 raise self.syntax_error()
             parts.append(self.advance().value)
         if self.at("(") and len(parts) > 1:
+            if parts[-1] in XML_METHODS:
+                return self._xml_method(ast.ColumnRef(line, tuple(parts[:-1])), parts[-1])
             return self._call(tuple(parts), line)
         return ast.ColumnRef(line, tuple(parts))
+
+    def _xml_method(self, instance: ast.Node, method: str) -> ast.Node:
+        """``.value('path', 'type')``, ``.query('path')`` or ``.exist('path')`` of an xml value, at its parenthesis."""
+        line = self.token.line
+        self.expect("(")
+        path = ast.Literal(line, self.string(), nvarchar())
+        if method != "value":
+            self.expect(")")
+            return ast.Call(line, (f"xml.{method}",), [instance, path])
+        self.expect(",")
+        target = type(self)(self.string()).data_type()
+        self.expect(")")
+        call = ast.Call(line, ("xml.value",), [instance, path, ast.Literal(line, target.name, nvarchar())])
+        return ast.Cast(line, call, target)
 
     def _call(self, parts: tuple[str, ...], line: int) -> ast.Node:
         self.expect("(")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aglab.core.sqltypes import nvarchar
 from aglab.tsql import ast
 from aglab.tsql.lexer import NAME, NATIONAL, OPERATOR, STRING, VARIABLE
 from aglab.tsql.parser.expressions import ExpressionParser
@@ -107,6 +108,11 @@ class FromParser(ExpressionParser, HintParser):
         source: ast.Source
         if self.at("("):
             source = self._parenthesised_source(line)
+        elif self.token.kind == VARIABLE and self.peek().value == "." and self.peek(2).value == "nodes":
+            instance = ast.Variable(line, self.variable())
+            self.advance()
+            self.advance()
+            source = self._xml_nodes(instance)
         elif self.token.kind == VARIABLE:
             source = ast.TableSource(line, parts=(self.variable(),))
             source.alias = self._alias()
@@ -141,6 +147,8 @@ class FromParser(ExpressionParser, HintParser):
 
             raise not_implemented(self.token.upper, line)
         parts = self.multipart()
+        if self.at("(") and len(parts) > 1 and parts[-1] == "nodes":
+            return self._xml_nodes(ast.ColumnRef(line, tuple(parts[:-1])))
         if self.at("(") and not self._is_old_hint():
             self.advance()
             args: list[ast.Node] = []
@@ -169,6 +177,19 @@ class FromParser(ExpressionParser, HintParser):
             from aglab.tsql.messages import not_implemented
 
             raise not_implemented("TABLESAMPLE", line)
+        return source
+
+    def _xml_nodes(self, instance: ast.Node) -> ast.Source:
+        """``.nodes('path') AS T(c)`` of an xml value, at its parenthesis."""
+        line = self.token.line
+        self.expect("(")
+        path = ast.Literal(line, self.string(), nvarchar())
+        self.expect(")")
+        source = ast.FunctionSource(line, parts=("xml.nodes",), args=[instance, path])
+        source.alias = self._alias()
+        if not source.alias:
+            raise self.syntax_error()
+        source.column_aliases = self.name_list()
         return source
 
     def _openjson_columns(self) -> list[tuple[str, Any, str]]:
