@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aglab.ag.commits import CommitRules
-from aglab.ag.effects import FailedOver
+from aglab.ag.effects import FailedOver, SessionEvent
 from aglab.ag.ledger import lsn_text
 from aglab.ag.spec import ClusterType, DatabaseState, FailoverMode, OperationalState, Role
 from aglab.ag.state import NodeState, View
@@ -204,9 +204,25 @@ class ElectionRules(CommitRules):
         for node in sorted(members, key=lambda one: one.name):
             if node is owner or node.view.version != view.version or node.name not in self.replicas or node.offline:
                 continue
-            if self.failover_ready(view, node.name) and self.in_automatic_set(owner.name, node.name) and self._data_intact(node):
+            checks = (
+                bool(self.forced_quorum & self.part_of(node.name)),
+                self.failover_ready(view, node.name) and self._data_intact(node),
+                self.in_automatic_set(owner.name, node.name),
+            )
+            self._tell_validation(node.name, *checks)
+            if checks[1] and checks[2]:
                 return node
         return None
+
+    def _tell_validation(self, node: str, forced: bool, ready: bool, target: bool) -> None:
+        """availability_replica_automatic_failover_validation: why a replica may or may not take over by itself."""
+        said = {
+            "forced_quorum": forced,
+            "joined_and_synchronized": ready,
+            "previous_primary_or_automatic_failover_target": target,
+        }
+        words: dict[str, object] = {key: str(value).upper() for key, value in said.items()}
+        self.emit(SessionEvent(node, "availability_replica_automatic_failover_validation", words))
 
     def in_automatic_set(self, owner: str, target: str) -> bool:
         """Both replicas are set to fail over by themselves (WSFC), or the cluster manager may promote (EXTERNAL)."""

@@ -20,6 +20,7 @@ from aglab.ag.base import identifier
 from aglab.ag.ledger import VLF_BYTES
 from aglab.ag.ledger import lsn_decimal as lsn
 from aglab.tsql import CommitRecord, Session, TsqlError, Wait
+from aglab.twin import health_events
 from aglab.twin.governor_limits import load_logs_in
 from aglab.twin.persistent_memory import tell
 from aglab.twin.shipping import Shipping
@@ -178,6 +179,9 @@ class Availability:
         nodes = self.cluster.nodes
         if getattr(effect, "node", None) not in nodes and hasattr(effect, "node"):
             return  # a replica on a machine that the cluster does not have
+        if isinstance(effect, ef.LogLine | ef.SessionEvent) and nodes[effect.node].health.running:
+            for name, fields in health_events.from_effect(self, effect):
+                nodes[effect.node].note_event(name, fields, self.rules.now_s)
         if isinstance(effect, ef.LogLine):
             nodes[effect.node].errorlog.write(nodes[effect.node], effect.text, "spid33s", self.rules.now_s)
         elif isinstance(effect, ef.CommitAcknowledged | ef.CommitFailed):
@@ -194,8 +198,6 @@ class Availability:
             nodes[effect.node].note_membership()
         elif isinstance(effect, ef.DatabaseStateChanged):
             nodes[effect.node].note_state(effect.database, effect.new)
-        elif isinstance(effect, ef.SessionEvent):
-            nodes[effect.node].note_event(effect.name, effect.fields, self.rules.now_s)
         elif isinstance(effect, ef.DatabaseLeft):
             self.cluster.drop_users(nodes[effect.node], effect.database, caller)
             nodes[effect.node].note_membership()

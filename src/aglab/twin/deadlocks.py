@@ -97,13 +97,17 @@ def xml(node: Node, deadlock: Deadlock) -> str:
     return "".join([*out, "</resource-list></deadlock>"])
 
 
-def ring_buffer(node: Node) -> str:
-    """The events of system_health's ring buffer: deadlocks only; the twin keeps no other event."""
-    events = "".join(
+def event_xml(moment: dt.datetime, report: str) -> str:
+    """One report as an event."""
+    return (
         f'<event name="xml_deadlock_report" package="sqlserver" timestamp="{_utc(moment)}"><data name="xml_report">'
         f'<type name="xml" package="package0"/><value>{report}</value></data></event>'
-        for moment, report in node.deadlock_reports
     )
+
+
+def ring_buffer(node: Node) -> str:
+    """The events of system_health's ring buffer: deadlocks only; the twin keeps no other event."""
+    events = "".join(event_xml(moment, report) for moment, report in node.deadlock_reports)
     count = len(node.deadlock_reports)
     return f'<RingBufferTarget truncated="0" eventCount="{count}" eventsPerSec="0">{events}</RingBufferTarget>'
 

@@ -18,6 +18,7 @@ from aglab.tsql.messages import error, not_implemented
 from aglab.twin import distributed_statements, group_clauses
 from aglab.twin.backups.record import last_of
 from aglab.twin.clauses import Clauses
+from aglab.twin.health_events import told
 from aglab.twin.listener_statements import listener_event, set_listener
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
@@ -314,8 +315,8 @@ def _follows_the_chain(node: Node, group: Availability, name: str, restored_lsn:
 
 
 COMMANDS = {
-    "CREATE AVAILABILITY GROUP": create_group,
-    "ALTER AVAILABILITY GROUP": alter_group,
-    "DROP AVAILABILITY GROUP": drop_group,
-    "ALTER DATABASE SET HADR": set_hadr,
+    "CREATE AVAILABILITY GROUP": told(create_group),
+    "ALTER AVAILABILITY GROUP": told(alter_group),
+    "DROP AVAILABILITY GROUP": told(drop_group),
+    "ALTER DATABASE SET HADR": told(set_hadr),
 }

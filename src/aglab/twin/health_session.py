@@ -1,8 +1,8 @@
 """The Extended Events session AlwaysOn_health: started or not, started with the instance or not, and the events in its file.
 
-Of its events the twin raises ``availability_replica_state_change``; the others of the session (lease, automatic failover
-validation, errors) are not raised. Sources: "Extended Events for availability groups", sys.fn_xe_file_target_read_file, ALTER
-EVENT SESSION (SQL Server documentation). Every instance has the session; it is stopped until somebody starts it.
+Which events are raised: :mod:`aglab.twin.health_events`. The file of system_health has its deadlock graphs. Sources: "Extended
+Events for availability groups", sys.fn_xe_file_target_read_file, ALTER EVENT SESSION (SQL Server documentation). Every instance
+has the session; it is stopped until somebody starts it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from aglab.tsql import Command, Session
 from aglab.tsql.messages import not_implemented
+from aglab.twin import deadlocks
 from aglab.twin.clauses import Clauses
 from aglab.twin.clock import EPOCH
 from aglab.twin.security_messages import refusal
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 NAME = "AlwaysOn_health"
+SESSION_ID = 65536
+SYSTEM_FILE = "/var/opt/mssql/log/system_health_0_133806240000000000.xel"
 FILE = "/var/opt/mssql/log/AlwaysOn_health_0_133806240000000000.xel"
 EVENTS_MAX = 1000
 Row = dict[str, Any]
@@ -90,6 +93,15 @@ def event_sessions(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
 def read_file(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.fn_xe_file_target_read_file(path, ...): the events of AlwaysOn_health, oldest first"""
     pattern = str(arguments[0] or "") if arguments else ""
+    if fnmatch(SYSTEM_FILE.rsplit("/", 1)[-1].lower(), pattern.rsplit("/", 1)[-1].lower()):
+        for number, (moment, report) in enumerate(node.deadlock_reports):
+            yield {
+                "object_name": "xml_deadlock_report",
+                "event_data": deadlocks.event_xml(moment, report),
+                "file_name": SYSTEM_FILE,
+                "file_offset": number,
+                "timestamp_utc": moment,
+            }
     if not fnmatch(FILE.rsplit("/", 1)[-1].lower(), pattern.rsplit("/", 1)[-1].lower()):
         return
     for number, event in enumerate(node.health.events):

@@ -18,6 +18,7 @@ from aglab.tsql import CommitRecord, Instance, Session
 from aglab.twin import (
     deadlocks,
     encryption,
+    health_events,
     procedures,
     rebuilds,
     settings,
@@ -132,6 +133,8 @@ class Node(HostAnswers):
         self.started_s = self.cluster.clock.now_s
         self.hadr_enabled = self.hadr_at_next_start
         self.health.running = self.health.startup
+        if not first:
+            health_events.manager(self, "Online")
         for option in self.instance.configurations.values():
             option.value_in_use = 16 if option.name == "min server memory (MB)" and option.value < 16 else option.value
         self.instance.startup_parameters = [*settings.BASE_PARAMETERS, *self.startup_options]
@@ -227,6 +230,7 @@ class Node(HostAnswers):
         if clean:
             self.errorlog.write(self, "SQL Server is terminating because of a system shutdown.")
         self.accepting, self.ended = False, True
+        health_events.manager(self, "Offline")
         self._hang_up(caller)
         self.lazy.flush() if clean else self.lazy.lose()
         self.cluster.groups.act(events.Crash(self.name), caller=caller)

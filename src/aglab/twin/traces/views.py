@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
-from aglab.twin import deadlocks, health_session
+from aglab.twin import deadlocks, health_events, health_session
 from aglab.twin.clock import EPOCH
 from aglab.twin.traces.catalogue import ACTIONS, EVENTS, TARGETS
 from aglab.twin.traces.sessions import EventSession, event_xml, file_xml, ring_xml
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _SYSTEM_HEALTH = (0x5EA17).to_bytes(8, "big")
+_ALWAYSON = (0x5EA18).to_bytes(8, "big")
 _PACKAGE = uuid.UUID("655fd93f-3364-40d5-b2ba-330f7ffb6491")  # sqlserver, the same in every version
 _RETENTION = {"ALLOW_SINGLE_EVENT_LOSS": "S", "ALLOW_MULTIPLE_EVENT_LOSS": "M", "NO_EVENT_LOSS": "N"}
 
@@ -55,6 +56,8 @@ def _session(address: bytes, name: str, started_s: float) -> Row:
 def dm_sessions(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.dm_xe_sessions: those that run"""
     yield _session(_SYSTEM_HEALTH, "system_health", node.started_s)
+    if node.health.running:
+        yield _session(_ALWAYSON, health_session.NAME, node.started_s)
     for one in _running(node):
         yield _session(_address(one), one.name, one.started_s)
 
@@ -73,6 +76,16 @@ def dm_targets(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         "execution_count": len(node.deadlock_reports),
         "target_data": deadlocks.ring_buffer(node),
     }
+    files = [(_SYSTEM_HEALTH, health_session.SYSTEM_FILE, len(node.deadlock_reports))]
+    files += [(_ALWAYSON, health_session.FILE, len(node.health.events))] if node.health.running else []
+    for address, file, count in files:
+        yield {
+            **common,
+            "event_session_address": address,
+            "target_name": "event_file",
+            "execution_count": count,
+            "target_data": f'<EventFileTarget truncated="0"><File name="{file}"/></EventFileTarget>',
+        }
     for one in _running(node):
         for target in one.targets:
             yield {
@@ -114,6 +127,16 @@ def _kb(text: str) -> int:
 
 def session_events(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     """sys.server_event_session_events"""
+    for number, name in enumerate(health_events.EVENTS, 1):
+        yield {
+            "event_session_id": health_session.SESSION_ID,
+            "event_id": number,
+            "name": name,
+            "package": "ucs" if name.startswith("ucs_") else "sqlserver",
+            "module": None,
+            "predicate": health_events.PREDICATE if name == "error_reported" else None,
+            "predicate_xml": None,
+        }
     for one in node.traces.sessions.values():
         for number, event in enumerate(one.events.values(), 1):
             yield {
