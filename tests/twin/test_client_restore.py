@@ -83,3 +83,29 @@ def test_a_log_backup_without_times_says_so(backed_up):
     connection.close()
     link.sql(text)
     assert [row["id"] for row in link.rows(ROWS, database="Other")] == [1]
+
+
+def test_a_restore_stops_at_a_mark(own):
+    """STOPATMARK includes the transaction begun WITH MARK, STOPBEFOREMARK leaves it out; an unknown one is waited for."""
+    own.sql("CREATE DATABASE Shop")
+    own.sql("CREATE TABLE dbo.f (id int); INSERT INTO dbo.f VALUES (1)", database="Shop")
+    own.sql("BACKUP DATABASE Shop TO DISK = N'/var/opt/aglab/m.bak'; INSERT INTO Shop.dbo.f VALUES (2)")
+    own.sql(
+        "BEGIN TRANSACTION prices WITH MARK N'New prices'; INSERT INTO dbo.f VALUES (3); COMMIT TRANSACTION prices",
+        database="Shop",
+    )
+    own.sql("INSERT INTO Shop.dbo.f VALUES (4); BACKUP LOG Shop TO DISK = N'/var/opt/aglab/m.trn'; DROP DATABASE Shop")
+    for words, ids in (("STOPATMARK", [1, 2, 3]), ("STOPBEFOREMARK", [1, 2])):
+        own.sql("RESTORE DATABASE Shop FROM DISK = N'/var/opt/aglab/m.bak' WITH NORECOVERY, REPLACE")
+        own.sql(f"RESTORE LOG Shop FROM DISK = N'/var/opt/aglab/m.trn' WITH {words} = N'prices', RECOVERY")
+        assert [row["id"] for row in own.rows(ROWS, database="Shop")] == ids
+    own.sql("RESTORE DATABASE Shop FROM DISK = N'/var/opt/aglab/m.bak' WITH NORECOVERY, REPLACE")
+    own.sql("RESTORE LOG Shop FROM DISK = N'/var/opt/aglab/m.trn' WITH STOPATMARK = N'nosuch', RECOVERY")
+    assert own.value("SELECT state_desc FROM sys.databases WHERE name = N'Shop'") == "RESTORING"
+    connection = own.connect()
+    assert "lsn:" in fails(
+        connection, "RESTORE LOG Shop FROM DISK = N'/var/opt/aglab/m.trn' WITH STOPATMARK = N'lsn:15000000040000037'"
+    )
+    own.sql("RESTORE DATABASE Shop WITH RECOVERY")
+    assert [row["id"] for row in own.rows(ROWS, database="Shop")] == [1, 2, 3, 4]
+    connection.close()

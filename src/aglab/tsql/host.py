@@ -61,6 +61,7 @@ class CommitRecord:
     began_s: float = 0.0
     delayed: bool = False  # COMMIT WITH (DELAYED_DURABILITY = ON)
     memory_only: bool = False  # nothing but rows of memory-optimized tables: not in Databases:Transactions/sec
+    mark: tuple[str, str] | None = None  # BEGIN TRANSACTION name WITH MARK 'description'
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class Transaction:
     doomed: bool = False
     locked_rows: bool = False
     in_memory: bool = False  # it changed rows of memory-optimized tables
+    log_mark: tuple[str, str] | None = None  # WITH MARK: name and description
     began_after: int = 0  # instance.commit_serial when it began
 
     def mark(self) -> int:
@@ -86,6 +87,7 @@ class Transaction:
             record = by_database.get(entry.database)
             if record is None:
                 record = CommitRecord(entry.database, self.id, self.spid, [], COMMIT_BYTES, self.began_s, memory_only=True)
+                record.mark = self.log_mark
                 by_database[entry.database] = record
             if entry.schema is not None:
                 record.changes.append(entry.schema)

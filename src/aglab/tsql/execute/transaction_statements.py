@@ -22,7 +22,7 @@ class TransactionMixin(BaseExecutor):
             name = str(self.runtime.variables.values.get(key) or "")
         self.session.row_count = 0
         if s.kind == "BEGIN":
-            yield from self.begin_transaction(name)
+            yield from self.begin_transaction(name, s.options.get("MARK"))
         elif s.kind == "COMMIT":
             yield from self.commit_transaction(s.options.get("DELAYED_DURABILITY") == "ON")
         elif s.kind == "ROLLBACK":
@@ -37,13 +37,14 @@ class TransactionMixin(BaseExecutor):
         yield Done(None, "", self.in_procedure)
         return None
 
-    def begin_transaction(self, name: str = "") -> Effects[None]:
-        """BEGIN TRANSACTION: nested ones only count."""
+    def begin_transaction(self, name: str = "", mark: str | None = None) -> Effects[None]:
+        """BEGIN TRANSACTION: nested ones only count. ``mark``: WITH MARK, its description."""
         session = self.session
         if session.trancount and session.transaction is not None:
             session.trancount += 1
             return
         transaction = self.begin(True, name)
+        transaction.log_mark = None if mark is None else (name, mark)
         yield EnvChange("begin_tran", transaction.id.to_bytes(8, "little"))
 
     def commit_transaction(self, delayed: bool = False) -> Effects[None]:

@@ -354,8 +354,8 @@ class Parser(AdminParser, DdlParser):
         if kind == "BEGIN" and self.at("WITH") and self.peek().upper == "MARK":
             self.advance()
             self.advance()
-            if self.token.kind in (STRING, NATIONAL):
-                self.advance()
+            said = self.advance().value if self.token.kind in (STRING, NATIONAL) else ""
+            statement.options["MARK"] = said
         elif kind == "COMMIT" and self.at("WITH") and self.peek().value == "(":
             self.advance()
             statement.options.update(self.options_of("COMMIT"))

@@ -3,7 +3,8 @@
 Errors 927, 3013, 3101, 3102, 3104, 3117, 3118, 3132, 3136, 3144, 3147, 3154, 3156, 3159, 3187, 3201, 3241, 4305, 4326 ("Database
 engine events and errors", SQL Server 2022; 4305 and 4326 as quoted in several questions about restore sequences).
 A restored database's tables are those at the end of the backup restored last, or, with STOPAT on a log backup, what had been
-committed by then. WITH STANDBY leaves the database readable between log backups. Piecemeal restore and STOPATMARK are refused.
+committed by then. WITH STANDBY leaves the database readable between log backups. STOPATMARK and STOPBEFOREMARK find a transaction
+by the mark that it was begun with. Piecemeal restore is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from aglab.tsql import Command, Session, TsqlError, error, info, not_implemented
 from aglab.twin import freeze_rows
 from aglab.twin.backups.media import Library, full_path
 from aglab.twin.backups.moving import move
-from aglab.twin.backups.options import Ask, ask_of
+from aglab.twin.backups.options import MARKS, Ask, ask_of
 from aglab.twin.backups.record import PAGE_BYTES, BackupSet, last_of, log_end, lsn
 from aglab.twin.clock import EPOCH
 from aglab.twin.keeping import keep_database
@@ -68,8 +69,9 @@ def _restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
     )
     pages = made.pages if made.kind == "L" else made.pages + made.log_pages
     stop_s = stop_at(node, name, made, ask)
+    marked = stop_at_mark(made, content, ask)
     seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
-    _put(node, name, made, content, ask, stop_s)
+    _put(node, name, made, content, ask, stop_s, marked)
     for file in made.files:
         if file["present"]:
             yield info(4035, file["pages"], name, file["name"], made.position)
@@ -150,6 +152,28 @@ def stop_at(node: Node, name: str, made: BackupSet, ask: Ask) -> float | None:
     return stop_s if stop_s < made.finished_s else None
 
 
+def stop_at_mark(made: BackupSet, content: bytes, ask: Ask) -> int | None:
+    """STOPATMARK, STOPBEFOREMARK: how many of the backup's transactions to apply; None where the mark is not in this log backup.
+
+    A mark that is not there is waited for: the database stays in the restore sequence, as it does before a STOPAT that lies
+    beyond the backup.
+    """
+    word = next((one for one in MARKS if one in ask.values), None)
+    if word is None or made.kind != "L":
+        return None
+    wanted = str(ask.values[word])
+    if wanted.lower().startswith("lsn:"):
+        raise not_implemented(f"RESTORE ... WITH {word} = 'lsn:...'")
+    _, tail = freeze_rows.load(content)
+    if tail is None:
+        raise TsqlError(50004, 16, 1, NO_TAIL)
+    for number, (_, record) in enumerate(tail):
+        mark = getattr(record, "mark", None)
+        if mark is not None and mark[0].lower() == wanted.lower():
+            return number + (word == "STOPATMARK")
+    return None
+
+
 def _overwrites(node: Node, session: Session, existing: Any, made: BackupSet, ask: Ask) -> None:
     name = existing.name
     replace = "REPLACE" in ask.words
@@ -183,11 +207,15 @@ def _places(node: Node, name: str, made: BackupSet, ask: Ask) -> None:
             raise error(3156, file["name"], place)
 
 
-def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_s: float | None) -> None:
+def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_s: float | None, marked: int | None) -> None:
     instance = node.instance
     before = instance.database(name)
     database, tail = freeze_rows.load(content)
-    if stop_s is not None and before is not None:  # what is restored so far, and of the log what was committed by then
+    if marked is not None and before is not None and tail is not None:
+        database = before
+        for _, record in tail[:marked]:
+            database.apply(record)
+    elif stop_s is not None and before is not None:  # what is restored so far, and of the log what was committed by then
         if tail is None:
             raise TsqlError(50004, 16, 1, NO_TAIL)
         database = before
@@ -201,7 +229,8 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_
     for file in database.files:
         file.physical_name = moves.get(file.name.lower(), file.physical_name)
     standby = "STANDBY" in ask.values
-    recovering = "NORECOVERY" not in ask.words and not standby
+    waits = marked is None and any(one in ask.values for one in MARKS)  # the mark is still to come
+    recovering = "NORECOVERY" not in ask.words and not standby and not waits
     database.options["state"] = ONLINE if recovering or standby else RESTORING
     database.options["is_in_standby"] = standby
     if standby or (before is not None and before.options.get("is_in_standby")):
