@@ -4,7 +4,7 @@ import contextlib
 import threading
 
 import pytest
-from twin_client import run
+from twin_client import run, until
 
 FILES = """DECLARE @FileName NVARCHAR(4000);
 SELECT @FileName = target_data.value('(EventFileTarget/File/@name)[1]', 'nvarchar(4000)')
@@ -106,6 +106,7 @@ def test_a_deadlock_graph_is_found_as_documented(own):
 
         waiting = threading.Thread(target=cross)
         waiting.start()
+        until(lambda: own.rows("SELECT session_id FROM sys.dm_exec_requests WHERE wait_type LIKE N'LCK%'") != [])
         try:
             run(other, f"{change} 1")
         except Exception as error:
