@@ -297,16 +297,15 @@ def test_smo_fills_server_and_database(seen):
     """Every property of SMO's Server, its settings and a Database; what is known to be missing is named here."""
     facts, refused = outcome(seen("dotnet"), "smo objects")
     assert facts == ["Developer Edition (64-bit)", True, "Full", True, "PRIMARY OLTP"]
-    missing = {"Server.ProcessorUsage", "Server.AffinityInfo"}
+    missing = {"Server.ProcessorUsage"}
     # A database without user tables has no allocation units here: SMO's sums over them are NULL.
     missing |= {"Database.DataSpaceUsage", "Database.IndexSpaceUsage", "Database.SpaceAvailable"}
     assert {line.partition(":")[0] for line in refused} <= missing
 
 
-@pytest.mark.xfail(reason="SMO's query of indexes needs INDEXPROPERTY, which the twin does not know yet")
 def test_smo_scripts_a_table(seen):
     """A table's script has its key, default and index, and makes the table again."""
     again, script = outcome(seen("dotnet"), "smo script")
     assert again is True
     for part in ("IDENTITY(1,1)", "CONSTRAINT [pk_smo] PRIMARY KEY CLUSTERED", "[df_smo]  DEFAULT", "INCLUDE([price])"):
-        assert part in script, script
+        assert "".join(part.split()) in "".join(script.split()), script  # SMO's versions differ in their spaces

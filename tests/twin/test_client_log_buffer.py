@@ -139,7 +139,7 @@ def test_hybrid_buffer_pool_is_configured_now_and_in_force_after_a_restart(pmem)
     assert pmem.rows(pool) == [{"is_configured": True, "is_enabled": True}]
     pmem.sql("ALTER DATABASE [OLTP] SET MEMORY_OPTIMIZED = OFF")
     assert pmem.value("SELECT is_memory_optimized_enabled FROM sys.databases WHERE name = N'OLTP'") is False
-    refused(pmem, "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 0", "does not implement")
+    refused(pmem, "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY VerboseLogging = 1", "does not implement")
 
 
 def test_a_database_whose_buffer_is_gone_waits_for_it(pmem):

@@ -123,7 +123,10 @@ def up(
     kind = (cluster_type or "").upper()
     try:
         twin = _brought_back(snapshot) if snapshot else None
-        twin = twin or spawn_detached(_state_dir(), profile, pace, bare, port_base, seed, kind, snapshot)
+        with shell.progress_bar("three nodes start; the first start on a machine compiles the engine") as progress:
+            twin = twin or spawn_detached(
+                _state_dir(), profile, pace, bare, port_base, seed, kind, snapshot, waiting=lambda: progress(0, None)
+            )
     except KeyboardInterrupt:
         _end_children()
         raise

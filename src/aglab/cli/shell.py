@@ -147,7 +147,10 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def progress_bar(label: str) -> Iterator[Callable[..., None]]:
-    """A progress callback that draws a bar on standard error once work has taken a second, where that is a terminal."""
+    """A progress callback that draws a bar on standard error once work has taken a second, where that is a terminal.
+
+    A total of None is work of unknown length: the bar moves and shows the time that has passed.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total, text="": None
         return
@@ -159,12 +162,12 @@ def progress_bar(label: str) -> Iterator[Callable[..., None]]:
     begin = time.monotonic()
     started = False
 
-    def report(done: float, total: float, text: str = "") -> None:
+    def report(done: float, total: float | None, text: str = "") -> None:
         nonlocal started
         if not started and time.monotonic() - begin > BAR_AFTER_S:
             bar.start()
             started = True
-        bar.update(task, completed=done, total=total or 1.0, description=text or label)
+        bar.update(task, completed=done, total=None if total is None else total or 1.0, description=text or label)
 
     try:
         yield report

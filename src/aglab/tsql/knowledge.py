@@ -94,7 +94,7 @@ def options() -> list[tuple[str, str, str]]:
     rows += [("DECLARE CURSOR", name, CURSOR_DRIVES.get(name, NOTHING)) for name in CURSOR_OPTIONS]
     rows += [("column", name, NOTHING) for name in ("SPARSE", "NOT FOR REPLICATION")]
     rows += [("ALTER DATABASE SET", name, NOTHING) for name in sorted(IGNORED_DATABASE_OPTIONS)]
-    return [*rows, ("BEGIN TRANSACTION", "WITH MARK", NOTHING)]
+    return [*rows, ("BEGIN TRANSACTION", "WITH MARK", "a mark in the log that RESTORE LOG stops at")]
 
 
 def _statement_kinds() -> list[str]:

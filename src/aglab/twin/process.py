@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +26,8 @@ from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.twin.service import NodeInfo
 from aglab.twin.statedir import RUNNING_FILE, StateDir, default_state_dir
 
-READY_S_MAX = 60.0
+READY_S_MAX = 240.0  # the first start on a machine compiles the engine: a minute and more where others work too
+KEPT = "start it again: what has been compiled so far is kept"
 END_S_MAX = 20.0
 LOG_FILE = "twin.log"
 
@@ -136,8 +138,12 @@ def spawn_detached(
     seed: int = 1,
     cluster_type: str = "",
     snapshot: str = "",
+    waiting: Callable[[], None] = lambda: None,
 ) -> RunningTwin:
-    """Start a twin that goes on after this process: what ``aglab up`` does; as it was at ``snapshot``, if one is named."""
+    """Start a twin that goes on after this process: what ``aglab up`` does; as it was at ``snapshot``, if one is named.
+
+    ``waiting`` is called again and again until its nodes answer.
+    """
     directory = StateDir(Path(state_dir) if state_dir else default_state_dir())
     _refuse_second(directory)
     log = (directory.path / LOG_FILE).open("ab")
@@ -161,9 +167,10 @@ def spawn_detached(
             return found
         if process.poll() is not None:
             raise _failure(_tail(directory.path / LOG_FILE, begin), process.returncode)
+        waiting()
         time.sleep(0.02)
     process.kill()
-    raise AglabError(f"the twin was not ready after {READY_S_MAX:.0f} s", f"see {str(directory.path / LOG_FILE)!r}")
+    raise AglabError(f"the twin was not ready after {READY_S_MAX:.0f} s", f"{KEPT}; its log: {str(directory.path / LOG_FILE)!r}")
 
 
 def _own_group() -> dict[str, Any]:
@@ -185,7 +192,7 @@ def _ready(process: subprocess.Popen[str]) -> RunningTwin:
         line = lines.get(timeout=READY_S_MAX)
     except queue.Empty:
         process.kill()
-        raise AglabError(f"the twin was not ready after {READY_S_MAX:.0f} s", "try again") from None
+        raise AglabError(f"the twin was not ready after {READY_S_MAX:.0f} s", KEPT) from None
     except BaseException:  # Ctrl-C while it starts: leave nothing running
         process.kill()
         process.wait()
