@@ -30,7 +30,17 @@ NOTEBOOKS = [
         )
     ),
 ]
-NBVAL = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-cell-timeout=600", "-p", "no:cacheprovider", "-q"]
+NBVAL = [
+    sys.executable,
+    "-m",
+    "pytest",
+    "--nbval-lax",
+    "--nbval-cell-timeout=600",
+    "--timeout=2200",
+    "-p",
+    "no:cacheprovider",
+    "-q",
+]
 CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
 JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
 

@@ -304,12 +304,32 @@ def test_totals_become_rates_by_the_servers_clock():
 
 
 def test_counters_and_files_have_their_own_times():
-    """A busy server reads its files later than its counters: each rate is over the time between its own readings."""
+    """A busy server reads its counters late: rows keep their times, and their mean is what happened over the time it took."""
     counters, stats = samples()
     counters.loc[counters["sample"] == 2, "at_time"] += pd.Timedelta(seconds=0.5)
     run = Run(sampler.frame("sql1", [counters, stats], 1.0, "OLTP"))
-    assert run.series("Transactions/sec").tolist() == [10.0, 20.0 / 1.5, 30.0 / 0.5]
+    at_2 = 10.0 + 20.0 / 1.5  # a third of the late interval belongs to the third row
+    assert run.series("Transactions/sec").tolist() == pytest.approx([10.0, at_2 - 10.0, 60.0 - at_2])
+    assert run.series("Transactions/sec").mean() == pytest.approx(60.0 / 3.0)
     assert run.series("PhysicalDisk(L:)\\Disk Transfers/sec").tolist() == [4.0] * 3
+
+
+def test_what_comes_after_the_time_asked_for_is_left_out():
+    """Samples that all come late describe the time that was asked for, when users worked, not the time after it."""
+    counters, stats = samples()
+    late = counters["sample"] * pd.Timedelta(seconds=0.5)
+    counters["at_time"] += late
+    counters.loc[(counters["sample"] == 3) & (counters["counter_name"] == "Transactions/sec"), "cntr_value"] = 30  # nobody works
+    run = Run(sampler.frame("sql1", [counters, stats], 1.0, "OLTP"))
+    assert run.series("Transactions/sec").tolist() == pytest.approx([10.0 / 1.5, 5.0 / 1.5 + 10.0 / 1.5, 20.0 / 1.5])
+
+
+def test_a_clock_set_back_is_not_believed():
+    """Times that do not rise are put aside for the times asked for."""
+    counters, stats = samples()
+    counters.loc[counters["sample"] == 2, "at_time"] -= pd.Timedelta(seconds=5)
+    run = Run(sampler.frame("sql1", [counters, stats], 1.0, "OLTP"))
+    assert run.series("Transactions/sec").tolist() == [10.0, 20.0, 30.0]
 
 
 def test_a_named_instance_has_the_same_columns():

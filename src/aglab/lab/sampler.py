@@ -51,14 +51,16 @@ def script(seconds: float, every_s: float, database: str) -> str:
 def frame(node: str, tables: list[pd.DataFrame], every_s: float, database: str) -> pd.DataFrame:
     """Rates and values of one node: index time_s, columns (node, PerfMon path).
 
-    A row describes the interval that ends at its time, so the first sample gives no row.
+    A row describes the interval that ends at its time, so the first sample gives no row. A busy machine takes its samples
+    later than they were asked for: totals are read between two samples at the times of the index, so that a mean over rows
+    is a mean over time, and what came after the last of these times is left out.
     """
     if len(tables) < 2 or tables[0].empty or tables[1].empty:
         raise AglabError(f"{node} returned no samples", "see its errorlog")
     counters, stats = tables[0], tables[1]
     count = int(counters["sample"].max())
     time_s = np.arange(1, count + 1) * every_s
-    elapsed = _elapsed(counters, count, every_s)  # counters and files are read one after the other
+    clock = _Clock(counters, count, every_s)  # counters and files are read one after the other
     columns: dict[tuple[str, str], np.ndarray] = {}
     by_name = dict(iter(counters.groupby(["object_name", "counter_name", "instance_name"], dropna=False)))
     for counter in _FROM_DMV:
@@ -69,12 +71,13 @@ def frame(node: str, tables: list[pd.DataFrame], every_s: float, database: str) 
         values = rows.sort_values("sample")["cntr_value"].to_numpy(dtype=float)
         if len(values) != count + 1:
             continue
-        columns[node, counter.path(database)] = np.diff(values) / elapsed if counter.cntr_type == BULK_COUNT else values[1:]
-    cpu = _cpu(counters, count)
+        values = clock.at(values)
+        columns[node, counter.path(database)] = np.diff(values) / clock.elapsed if counter.cntr_type == BULK_COUNT else values[1:]
+    cpu = _cpu(counters, clock)
     if cpu is not None:
         columns[node, _PATHS["cpu_percent"].path()] = cpu
     for kind, keys in _FILES.items():
-        _file_columns(columns, node, stats[stats["type_desc"] == kind], keys, count, _elapsed(stats, count, every_s))
+        _file_columns(columns, node, stats[stats["type_desc"] == kind], keys, _Clock(stats, count, every_s))
     result = pd.DataFrame(columns, index=pd.Index(time_s, name="time_s"))
     result.columns = pd.MultiIndex.from_tuples(list(columns), names=["node", "counter"])
     return result
@@ -88,22 +91,34 @@ def _real_object(name: str, by_name: dict[Any, Any]) -> str:
     return next((key[0] for key in by_name if str(key[0]).endswith(tail)), name)
 
 
-def _elapsed(samples: pd.DataFrame, count: int, every_s: float) -> np.ndarray:
-    """Seconds between samples by the server's clock."""
-    times = pd.to_datetime(samples.groupby("sample")["at_time"].first().sort_index())
-    if len(times) != count + 1:
-        return np.full(count, every_s)
-    return np.maximum(np.diff(times.to_numpy()) / np.timedelta64(1, "s"), 1e-3)
+class _Clock:
+    """When samples were taken, by the server's clock, and the times at which a run's rows stand."""
+
+    def __init__(self, samples: pd.DataFrame, count: int, every_s: float) -> None:
+        self.count = count
+        self._wanted_s = np.arange(count + 1) * every_s
+        self._taken_s = self._wanted_s
+        times = pd.to_datetime(samples.groupby("sample")["at_time"].first().sort_index())
+        if len(times) == count + 1:
+            taken_s = (times.to_numpy() - times.to_numpy()[0]) / np.timedelta64(1, "s")
+            if np.all(np.diff(taken_s) > 0):  # a clock that was set back tells nothing
+                self._taken_s = taken_s
+        self._wanted_s = np.minimum(self._wanted_s, self._taken_s[-1])
+        self.elapsed = np.maximum(np.diff(self._wanted_s), 1e-3)
+
+    def at(self, values: np.ndarray) -> np.ndarray:
+        """Values of the samples, as they were at the times of the rows; a line between two samples."""
+        return np.interp(self._wanted_s, self._taken_s, values)
 
 
-def _cpu(counters: pd.DataFrame, count: int) -> np.ndarray | None:
+def _cpu(counters: pd.DataFrame, clock: _Clock) -> np.ndarray | None:
     """% of processor time, all resource pools together; each sample is a ratio to its base."""
     pools = counters[counters["object_name"].str.endswith("Resource Pool Stats")]  # Workload Group Stats repeat them
     used = pools[pools["counter_name"] == _CPU].groupby("sample")["cntr_value"].sum()
     base = pools[pools["counter_name"] == _CPU + " base"].groupby("sample")["cntr_value"].max()
-    if len(used) != count + 1 or len(base) != count + 1:
+    if len(used) != clock.count + 1 or len(base) != clock.count + 1:
         return None
-    return (100.0 * used / base.where(base > 0)).to_numpy(dtype=float)[1:]
+    return clock.at((100.0 * used / base.where(base > 0)).to_numpy(dtype=float))[1:]
 
 
 def _file_columns(
@@ -111,21 +126,20 @@ def _file_columns(
     node: str,
     stats: pd.DataFrame,
     keys: tuple[str | None, str, str, str],
-    count: int,
-    elapsed: np.ndarray,
+    clock: _Clock,
 ) -> None:
     sums = stats.drop(columns=["at_time", "type_desc"]).groupby("sample").sum().sort_index()
-    if len(sums) != count + 1:
+    if len(sums) != clock.count + 1:
         return
-    step = {name: np.diff(sums[name].to_numpy(dtype=float)) for name in sums.columns}
+    step = {name: np.diff(clock.at(sums[name].to_numpy(dtype=float))) for name in sums.columns}
     read_key, write_key, transfers_key, bytes_key = keys
     if read_key:
         columns[node, _PATHS[read_key].path()] = _mean_s(step["io_stall_read_ms"], step["num_of_reads"])
         both = _mean_s(step["io_stall_read_ms"] + step["io_stall_write_ms"], step["num_of_reads"] + step["num_of_writes"])
         columns[node, _PATHS["data_transfer_latency_s"].path()] = both
     columns[node, _PATHS[write_key].path()] = _mean_s(step["io_stall_write_ms"], step["num_of_writes"])
-    columns[node, _PATHS[transfers_key].path()] = (step["num_of_reads"] + step["num_of_writes"]) / elapsed
-    columns[node, _PATHS[bytes_key].path()] = (step["num_of_bytes_read"] + step["num_of_bytes_written"]) / elapsed
+    columns[node, _PATHS[transfers_key].path()] = (step["num_of_reads"] + step["num_of_writes"]) / clock.elapsed
+    columns[node, _PATHS[bytes_key].path()] = (step["num_of_bytes_read"] + step["num_of_bytes_written"]) / clock.elapsed
 
 
 def _mean_s(stall_ms: np.ndarray, operations: np.ndarray) -> np.ndarray:
