@@ -19,7 +19,8 @@ READ = """SELECT (SELECT cap_cpu_percent FROM sys.dm_resource_governor_resource_
 (SELECT g.name FROM sys.dm_exec_sessions AS s JOIN sys.dm_resource_governor_workload_groups AS g ON g.group_id = s.group_id
  WHERE s.session_id = @@SPID) AS mine,
 (SELECT startup_state FROM sys.server_event_sessions WHERE name = N'kept') AS startup,
-(SELECT predicate FROM sys.server_event_session_events) AS predicate,
+(SELECT e.predicate FROM sys.server_event_session_events AS e JOIN sys.server_event_sessions AS s
+ ON s.event_session_id = e.event_session_id WHERE s.name = N'kept') AS predicate,
 (SELECT encryption_state_desc FROM sys.dm_database_encryption_keys) AS encryption,
 (SELECT softnuma_configuration FROM sys.dm_os_sys_info) AS numa"""
 

@@ -32,6 +32,17 @@ def test_uses_of_indexes(table):
     assert rows[1]["name"] == "ik" and (rows[1]["user_seeks"], rows[1]["user_updates"]) == (1, 1)
 
 
+def test_a_snapshot_brings_no_uses_back(own):
+    """Uses counted since a snapshot belong to the time taken back: an index that gets the same number starts with none."""
+    own.sql("EXEC twin.snapshot @name = 'before'")
+    made = "CREATE TABLE dbo.t (id int NOT NULL, k int NOT NULL); CREATE INDEX ik ON dbo.t (k)"
+    own.sql(f"{made}; INSERT dbo.t VALUES (1, 1); INSERT dbo.t VALUES (2, 2)", database="OLTP")
+    assert own.rows(USES, database="OLTP")[1]["user_updates"] == 2
+    own.sql("EXEC twin.restore @name = 'before'")
+    own.sql(made, database="OLTP")
+    assert own.rows(USES, database="OLTP")[1]["user_updates"] is None
+
+
 def test_sizes_agree_between_views(table):
     """dm_db_index_physical_stats, dm_db_partition_stats, INDEXPROPERTY and sp_spaceused say the same."""
     physical = table.rows(

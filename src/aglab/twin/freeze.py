@@ -62,7 +62,8 @@ def put_rows(cluster: Cluster, content: dict[str, Any]) -> None:
         replace_databases(node, content[name]["databases"])
         node.instance.logins.clear()
         node.instance.logins.update(content[name]["logins"])
-        node.instance.statements.clear()  # what their execution cost belongs to the time that is taken back
+        node.instance.statements.clear()  # what their execution cost belongs to the time that is taken back,
+        node.instance.index_uses.clear()  # and so do the uses of indexes whose numbers others have now
 
 
 def replace_databases(node: Node, databases: dict[str, Any]) -> None:
