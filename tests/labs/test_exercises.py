@@ -9,7 +9,8 @@ import pytest
 
 from aglab.lab import lab_slugs, open_lab
 
-KEYS = Path(__file__).resolve().parents[2] / "instructor"
+ROOT = Path(__file__).resolve().parents[2]
+KEYS = ROOT / "instructor"
 
 
 def key_of(slug):
@@ -55,3 +56,16 @@ def test_the_fault_is_there_until_t_sql_mends_it(lab):
         lab.sql(repair["sql"], node)
     lab.cluster.wait(repair.get("wait_s", 0))
     assert lab.repaired()
+
+
+CALIBRATED = [
+    path for path in sorted((ROOT / "labs").glob("*/lab.toml")) if "the calibration found" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", CALIBRATED, ids=lambda path: path.parent.name)
+def test_a_lab_with_the_calibration_s_users_has_as_many(path):
+    """A calibration that finds another number of users changes these labs too, or the lab and the ledger show different twins."""
+    found = tomllib.loads((ROOT / "data" / "calibration" / "constants.toml").read_text(encoding="utf-8"))
+    users = tomllib.loads(path.read_text(encoding="utf-8"))["load"]["users"]
+    assert users == round(found["constants"]["users"]["value"])

@@ -19,6 +19,12 @@ function takeProgress() {
 }
 
 aglab.kinds.progress = function (block) {
+  drawProgress(block);
+  // what another page of the book wrote a moment ago may arrive after this one was drawn
+  addEventListener("storage", () => drawProgress(block));
+};
+
+function drawProgress(block) {
   const slug = block.dataset.slug;
   const quiz = recall(`quiz:${slug}`) || { solved: [], of: 0 };
   const done = recall(`done:${slug}`) || {};
@@ -32,4 +38,4 @@ aglab.kinds.progress = function (block) {
   block.textContent = said.length ? said.join(" · ") : opened ? "Opened" : "Not started";
   const all = (done.passed || !done.predicted) && solved > 0 && solved >= of;
   block.dataset.state = all ? "done" : opened ? "started" : "new";
-};
+}
