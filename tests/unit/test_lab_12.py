@@ -76,7 +76,7 @@ def kept(tmp_path, monkeypatch):
     [
         (72_000, 1_000, 200, True, ""),
         (68_400, 10_000, 800, True, ""),
-        (10_900, 10_000, 125, False, "too few users"),
+        (10_900, 10_000, 130, False, "too few users"),
         (76_500, 10_000, 1_200, False, "Send some home"),
         (71_800, 40_000, 3_000, False, "Move nearer"),
         (72_000, 12_500, 900, False, "Move nearer"),
@@ -115,7 +115,7 @@ def test_check_measures_the_local_arm_first_when_it_is_missing(kept):
     """The answer is compared with the local arm: measured once, and not again."""
     lab = labs.Lab(SLUG, Group())
     assert lab.check({"rtt_us": 2000, "users": 250})
-    assert lab.cluster.asked == [("delay", {"rtt_us": 50}), ("load", 125), ("delay", {"rtt_us": 2000}), ("load", 250)]
+    assert lab.cluster.asked == [("delay", {"rtt_us": 50}), ("load", 130), ("delay", {"rtt_us": 2000}), ("load", 250)]
     lab.cluster.asked.clear()
     assert lab.check({"rtt_us": 2500, "users": 260})
     assert lab.cluster.asked == [("delay", {"rtt_us": 2500}), ("load", 260)]
@@ -158,7 +158,7 @@ def test_the_fault_suspends_where_the_copy_is_and_reset_resumes():
     lab = labs.Lab(SLUG, Group())
     lab.break_it()
     suspended = [node for node, text in lab.cluster.asked if text == "ALTER DATABASE [OLTP] SET HADR SUSPEND;"]
-    assert suspended == ["sql2", "sql3"] and ("start", 125) in lab.cluster.asked
+    assert suspended == ["sql2", "sql3"] and ("start", 130) in lab.cluster.asked
     lab.cluster.asked.clear()
     lab.reset()
     resumed = [node for node, text in lab.cluster.asked if text == "ALTER DATABASE [OLTP] SET HADR RESUME;"]
@@ -182,9 +182,9 @@ def test_explorable_knows_the_commit_delay():
     from aglab.viz.labs import from_table
 
     answer = load_explorable(SLUG).compute
-    near, far = (answer({"rtt_us": rtt, "users": 125.0, "mode": "sync"}).outputs for rtt in (50, 10_000))
+    near, far = (answer({"rtt_us": rtt, "users": 130.0, "mode": "sync"}).outputs for rtt in (50, 10_000))
     assert far["delay"] - near["delay"] == pytest.approx(9.95, abs=0.3) and far["tps"] < 0.2 * near["tps"]
-    assert answer({"rtt_us": 10_000, "users": 125.0, "mode": "async"}).outputs["delay"] == 0
+    assert answer({"rtt_us": 10_000, "users": 130.0, "mode": "async"}).outputs["delay"] == 0
     raw = tomllib.loads(bundle_path("labs", SLUG, "explorable.toml").read_text(encoding="utf-8"))
     raw["output"][1]["per_counter"] = "mirrored"
     with pytest.raises(UsageError, match="'mirrored' is not known"):

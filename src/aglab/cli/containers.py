@@ -150,8 +150,10 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         shell.print_json(found)
         return
-    rows = [(node["name"], node["role"], node["state"], node["server"], node["connection_string"]) for node in found["nodes"]]
-    shell.print_table(found["label"], ("node", "role", "container", "server", "connection string"), rows)
+    rows = [(node["name"], node["role"], node["state"], node["server"]) for node in found["nodes"]]
+    shell.print_table(found["label"], ("node", "role", "container", "server"), rows)
+    for node in found["nodes"]:  # whole lines, to copy
+        shell.say(node["connection_string"])
     shell.say(f"Login sa; the password is in {found['password_file']}")
 
 
