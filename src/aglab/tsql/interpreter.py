@@ -105,7 +105,7 @@ class Interpreter:
         given = list(parameters)
 
         def work() -> Effects:
-            from aglab.tsql.functions.metadata import split_name
+            from aglab.tsql.functions.names import split_name
 
             arguments = [Argument(p.name or "", p.value, p.type or type_of(p.value), bool(p.is_output)) for p in given]
             executor = self.executor(Runtime(self.host, self.session, Variables()))

@@ -8,7 +8,7 @@ from typing import Any
 
 from aglab.tsql.catalog.execution import BACKGROUND
 from aglab.tsql.catalog.registry import provide
-from aglab.tsql.functions.metadata import object_id, type_code
+from aglab.tsql.functions.names import object_id, type_code
 from aglab.tsql.store.database import Database
 
 _CREATED = datetime.datetime(2022, 11, 16)

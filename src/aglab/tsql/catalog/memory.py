@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog import objects
+from aglab.tsql.catalog import indexes
 from aglab.tsql.catalog.registry import PROVIDERS, VIEWS, define, provide
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.memory import buckets, chains, heap_bytes, index_bytes, is_memory
 from aglab.tsql.store.table import Index, Table
 
-assert objects  # sys.indexes is defined there
+assert indexes  # sys.indexes is defined there
 _INDEX = ", ".join(f"{column.name} {column.type}{'' if column.nullable else '!'}" for column in VIEWS[("sys", "indexes")].columns)
 
 

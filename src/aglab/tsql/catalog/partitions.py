@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.objects import TYPE_IDS, _scoped
+from aglab.tsql.catalog.objects import _scoped
 from aglab.tsql.catalog.registry import provide
+from aglab.tsql.catalog.type_ids import TYPE_IDS
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.files import parts_of
 from aglab.tsql.store.pages import leaf_pages, level_pages

@@ -11,8 +11,9 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.objects import _OBJECT, _base, constraint_id, type_facts
+from aglab.tsql.catalog.objects import _OBJECT, _base, constraint_id
 from aglab.tsql.catalog.registry import PROVIDERS, VIEWS, provide
+from aglab.tsql.catalog.type_ids import type_facts
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Table
 

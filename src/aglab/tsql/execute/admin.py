@@ -11,7 +11,7 @@ from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.databases import DatabaseMixin
 from aglab.tsql.execute.dbcc import DbccMixin
-from aglab.tsql.functions.metadata import find_object
+from aglab.tsql.functions.names import find_object
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error
 from aglab.tsql.permissions import may, need_database

@@ -85,7 +85,7 @@ class CallMixin(BaseExecutor):
             return None
         name = s.name
         if s.variable:
-            from aglab.tsql.functions.metadata import split_name
+            from aglab.tsql.functions.names import split_name
 
             key = s.variable.lower()
             if key not in self.runtime.variables.types:

@@ -217,7 +217,7 @@ class DbccMixin(DbccStorageMixin):
         yield from self.send(columns, [("Language Event", 0, session.current_text[:4000])])
 
     def _dbcc_checkident(self, s: st.Dbcc) -> Effects[None]:
-        from aglab.tsql.functions.metadata import find_object
+        from aglab.tsql.functions.names import find_object
         from aglab.tsql.store.table import Table
 
         found = find_object(self.runtime, str(s.args[0]) if s.args else None)

@@ -13,7 +13,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Message
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.node import NodeMixin
-from aglab.tsql.functions.metadata import find_object
+from aglab.tsql.functions.names import find_object
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error, info, not_implemented
 from aglab.tsql.query.scope import OutColumn

@@ -1,68 +1,17 @@
-"""Metadata functions: databases, objects, columns, types."""
+"""Metadata functions: databases, objects, types."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from aglab.core.sqltypes import BIGINT, DATETIME, INT, SMALLINT, SQL_VARIANT, nvarchar
+from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, nvarchar
+from aglab.tsql.catalog.type_ids import TYPE_IDS
+from aglab.tsql.functions.names import find_by_id, find_object, object_id, split_name, type_code
 from aglab.tsql.functions.system import keyed
-from aglab.tsql.lexer import QUOTED, tokenize
-from aglab.tsql.messages import TsqlError
 from aglab.tsql.store.database import Database, Module
-from aglab.tsql.store.pages import depth
-from aglab.tsql.store.table import Table, column_bytes
-from aglab.tsql.types import BINARIES, STRINGS
+from aglab.tsql.store.table import Table
 
 _SYSNAME = nvarchar(128)
-
-
-def split_name(text: str) -> list[str]:
-    """The parts of a name written as in T-SQL: [a b].c"""
-    try:
-        tokens = tokenize(text)
-    except TsqlError:
-        return [text]
-    parts: list[str] = [""]
-    for token in tokens[:-1]:
-        if token.value == "." and token.kind != QUOTED:
-            parts.append("")
-        else:
-            parts[-1] += token.value
-    return parts
-
-
-def find_object(runtime: Any, name: str | None) -> tuple[Database, Table | Module] | None:
-    """The object a name means, temporary tables too."""
-    if not name:
-        return None
-    parts = split_name(name)
-    if parts[-1].startswith("#"):
-        table = runtime.session.temp_tables.get(parts[-1].lower())
-        return (runtime.instance.database("tempdb"), table) if table is not None else None
-    database = runtime.database
-    if len(parts) > 2 and parts[-3]:
-        database = runtime.instance.database(parts[-3])
-        if database is None:
-            return None
-    item = database.find(parts[-2] if len(parts) > 1 else "", parts[-1])
-    return None if item is None else (database, item)
-
-
-def object_id(item: Table | Module) -> int:
-    """An object's id."""
-    return item.id if isinstance(item, Table) else item.object_id
-
-
-TYPE_CODES = {"procedure": "P", "function": "FN", "view": "V", "trigger": "TR"}
-
-
-def type_code(item: Table | Module) -> str:
-    """sys.objects.type without blanks."""
-    if isinstance(item, Table):
-        return "U"
-    if item.kind == "function" and item.definition is not None and item.definition.returns is None:
-        return "IF" if item.definition.returns_query is not None else "TF"
-    return TYPE_CODES[item.kind]
 
 
 def _object_id(runtime: Any, name: str | None, kind: str | None = None) -> int | None:
@@ -76,15 +25,6 @@ def _object_id(runtime: Any, name: str | None, kind: str | None = None) -> int |
     if kind is not None and type_code(found[1]) != kind.strip().upper():
         return None
     return object_id(found[1])
-
-
-def _by_id(runtime: Any, number: int | None, database_id: int | None = None) -> Table | Module | None:
-    if number is None:
-        return None
-    for database in runtime.instance.databases.values():
-        if database.id == (database_id or runtime.database.id):
-            return database.by_id(number)
-    return None
 
 
 def _definition(item: Table | Module | None) -> str | None:
@@ -105,9 +45,9 @@ def _database(runtime: Any, key: Any) -> Database | None:
 keyed("DB_NAME", _SYSNAME, lambda r, *a: r.session.database if not a else getattr(_database(r, a[0]), "name", None), 0, 1, "i")
 keyed("DB_ID", SMALLINT, lambda r, *a: r.database.id if not a else getattr(_database(r, a[0]), "id", None), 0, 1)
 keyed("OBJECT_ID", INT, _object_id, 1, 2)
-keyed("OBJECT_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "name", None), 1, 2, "i")
-keyed("OBJECT_SCHEMA_NAME", _SYSNAME, lambda r, n, d=None: getattr(_by_id(r, n, d), "schema", None), 1, 2, "i")
-keyed("OBJECT_DEFINITION", nvarchar(), lambda r, n: _definition(_by_id(r, n)), 1, 1, "i")
+keyed("OBJECT_NAME", _SYSNAME, lambda r, n, d=None: getattr(find_by_id(r, n, d), "name", None), 1, 2, "i")
+keyed("OBJECT_SCHEMA_NAME", _SYSNAME, lambda r, n, d=None: getattr(find_by_id(r, n, d), "schema", None), 1, 2, "i")
+keyed("OBJECT_DEFINITION", nvarchar(), lambda r, n: _definition(find_by_id(r, n)), 1, 1, "i")
 keyed(
     "SCHEMA_ID",
     INT,
@@ -143,164 +83,6 @@ keyed(
     2,
     "si",
 )
-keyed("IDENT_CURRENT", BIGINT, lambda r, name: _identity(r, name, "current"))
-keyed("IDENT_SEED", BIGINT, lambda r, name: _identity(r, name, "seed"))
-keyed("IDENT_INCR", BIGINT, lambda r, name: _identity(r, name, "step"))
-
-
-def _identity(runtime: Any, name: str | None, what: str) -> int | None:
-    found = find_object(runtime, name)
-    if found is None or not isinstance(found[1], Table):
-        return None
-    column = next((c for c in found[1].columns if c.identity), None)
-    if column is None or column.identity is None:
-        return None
-    if what == "current":
-        return found[1].identity_last if found[1].identity_last is not None else column.identity[0]
-    return column.identity[0 if what == "seed" else 1]
-
-
-def _column(runtime: Any, number: int | None, name: str | None) -> tuple[int, Any] | None:
-    item = _by_id(runtime, number)
-    if not isinstance(item, Table) or name is None:
-        return None
-    ordinal = item.ordinal(name)
-    return None if ordinal is None else (ordinal, item.columns[ordinal])
-
-
-def _column_name(runtime: Any, number: int | None, ordinal: int | None) -> str | None:
-    item = _by_id(runtime, number)
-    return item.columns[ordinal - 1].name if isinstance(item, Table) and ordinal and 1 <= ordinal <= len(item.columns) else None
-
-
-def _col_length(runtime: Any, table: str | None, name: str | None) -> int | None:
-    found = find_object(runtime, table)
-    if found is None or not isinstance(found[1], Table) or name is None:
-        return None
-    ordinal = found[1].ordinal(name)
-    if ordinal is None:
-        return None
-    sql_type = found[1].columns[ordinal].type
-    if sql_type.length:
-        return sql_type.length * (2 if sql_type.name[0] == "n" and sql_type.length > 0 else 1)
-    return column_bytes(sql_type)
-
-
-keyed("COL_NAME", _SYSNAME, _column_name, 2, 2, "i")
-keyed("COL_LENGTH", SMALLINT, _col_length, 2)
-
-
-def _column_property(runtime: Any, number: int | None, column: str | None, name: str | None) -> int | None:
-    found = _column(runtime, number, column)
-    if found is None or name is None:
-        return None
-    ordinal, definition = found
-    return {
-        "allowsnull": int(definition.nullable),
-        "isidentity": int(definition.identity is not None),
-        "columnid": ordinal + 1,
-        "iscomputed": int(definition.computed is not None),
-        "isrowguidcol": int(definition.rowguid),
-        "precision": definition.type.precision or definition.type.length,
-        "scale": definition.type.scale,
-        "charmaxlen": definition.type.length if definition.type.name in STRINGS else None,
-        "isindexable": int(definition.type.name not in ("text", "ntext", "image", "xml")),
-        "usesansitrim": int(definition.type.name in STRINGS or definition.type.name in BINARIES) or None,
-        **dict.fromkeys(("issparse", "isidnotforrepl", "iscolumnset", "ishidden", "generatedalwaystype", "isfulltextindexed"), 0),
-        **dict.fromkeys(("isdeterministic", "isprecise"), None if definition.computed is None else 1),
-    }.get(name.lower())
-
-
-def _object_property(runtime: Any, number: int | None, name: str | None) -> int | None:
-    item = _by_id(runtime, number)
-    if item is None or name is None:
-        return None
-    code = type_code(item)
-    flags = {
-        "istable": "U",
-        "isusertable": "U",
-        "isprocedure": "P",
-        "isview": "V",
-        "isscalarfunction": "FN",
-        "istrigger": "TR",
-        "isinlinefunction": "IF",
-        "istablefunction": "TF",
-    }
-    lowered = name.lower()
-    if lowered in flags:
-        return int(code == flags[lowered])
-    if isinstance(item, Table):
-        return {
-            "tablehasprimarykey": int(any(i.primary_key for i in item.indexes)),
-            "tablehasidentity": int(item.identity_next is not None),
-            "tablehasclustindex": int(item.clustered is not None),
-            "tablehasindex": int(bool(item.indexes)),
-            "ismsshipped": 0,
-            "ownerid": 1,
-            "schemaid": runtime.database.schemas.get(item.schema),
-            "tablehasforeignkey": int(bool(item.foreign_keys)),
-            "tablehascheckcnst": int(bool(item.checks)),
-            "tablehasuniquecnst": int(any(i.constraint and not i.primary_key for i in item.indexes)),
-            "tablehasdefaultcnst": int(any(c.default is not None for c in item.columns)),
-            "tablehasnonclustindex": int(any(not i.clustered for i in item.indexes)),
-            "cardinality": len(item.rows),
-            **dict.fromkeys(("tabletextinrowlimit", "tablehastextimage", "isschemabound", "isencrypted"), 0),
-            "tableismemoryoptimized": int(bool(item.options.get("MEMORY_OPTIMIZED"))),
-        }.get(lowered)
-    options = item.definition.options if item.definition is not None else set()
-    return {
-        "ismsshipped": 0,
-        "ownerid": 1,
-        "schemaid": runtime.database.schemas.get(item.schema),
-        "isschemabound": int("SCHEMABINDING" in options),
-        "isencrypted": int("ENCRYPTION" in options),
-        "execisquotedidenton": 1,
-        "execisansinullson": 1,
-    }.get(lowered)
-
-
-def _object_property_ex(runtime: Any, number: int | None, name: str | None) -> int | str | None:
-    """OBJECTPROPERTY, and BaseType: the kind of object as sys.objects has it."""
-    item = _by_id(runtime, number)
-    if item is not None and (name or "").lower() == "basetype":
-        return type_code(item).ljust(2)
-    return _object_property(runtime, number, name)
-
-
-def _index_property(runtime: Any, number: int | None, index: str | None, name: str | None) -> int | None:
-    """INDEXPROPERTY: NULL for what is not there or not known ("INDEXPROPERTY (Transact-SQL)")."""
-    item = _by_id(runtime, number)
-    found = next((i for i in item.indexes if i.name.lower() == (index or "").lower()), None) if isinstance(item, Table) else None
-    if found is None or not isinstance(item, Table):
-        return None
-    options = found.options
-    return {
-        "indexid": found.id,
-        "isunique": int(found.unique),
-        "isclustered": int(found.clustered),
-        "indexdepth": depth(item, found, len(item.rows)),
-        "indexfillfactor": options.get("FILLFACTOR", 0),
-        "ispadindex": int(options.get("PAD_INDEX") == "ON"),
-        "isdisabled": int(bool(options.get("DISABLED"))),
-        "ispagelockdisallowed": int(options.get("ALLOW_PAGE_LOCKS") == "OFF"),
-        "isrowlockdisallowed": int(options.get("ALLOW_ROW_LOCKS") == "OFF"),
-        "isoptimizedforsequentialkey": int(options.get("OPTIMIZE_FOR_SEQUENTIAL_KEY") == "ON"),
-        **dict.fromkeys(("ishypothetical", "isstatistics", "iscolumnstore", "isautostatistics", "isfulltextkey"), 0),
-    }.get((name or "").lower())
-
-
-def _stats_date(runtime: Any, number: int | None, stats: int | None) -> Any:
-    item = _by_id(runtime, number)
-    if not isinstance(item, Table):
-        return None
-    return next((i.statistics_at or item.created for i in item.indexes if i.id == stats), None)
-
-
-keyed("COLUMNPROPERTY", INT, _column_property, 3, 3, "iss")
-keyed("OBJECTPROPERTY", INT, _object_property, 2, 2, "is")
-keyed("OBJECTPROPERTYEX", SQL_VARIANT, _object_property_ex, 2, 2, "is")
-keyed("INDEXPROPERTY", INT, _index_property, 3, 3, "iss")
-keyed("STATS_DATE", DATETIME, _stats_date, 2, 2, "ii")
 
 
 def _database_property(runtime: Any, name: str | None, prop: str | None) -> Any:
@@ -342,14 +124,10 @@ keyed("TYPE_NAME", _SYSNAME, lambda r, number: _type_name(number), 1, 1, "i")
 
 
 def _type_number(name: str | None) -> int | None:
-    from aglab.tsql.catalog.objects import TYPE_IDS
-
     return TYPE_IDS.get((name or "").lower(), (None,))[0]
 
 
 def _type_name(number: int | None) -> str | None:
-    from aglab.tsql.catalog.objects import TYPE_IDS
-
     return next((name for name, (user_type, *_) in TYPE_IDS.items() if user_type == number), None)
 
 

@@ -85,7 +85,7 @@ def _variant_facts(value: Any, declared: SqlType | None) -> tuple[SqlType, int]:
 @builder("SQL_VARIANT_PROPERTY", 2)
 def _variant_property(compiler: Any, call: Any, args: list[Expr]) -> Expr:
     """BaseType, Precision, Scale, TotalBytes, Collation, MaxLength; NULL for another name. Source: "SQL_VARIANT_PROPERTY"."""
-    from aglab.tsql.catalog.objects import type_facts
+    from aglab.tsql.catalog.type_ids import type_facts
 
     value, wanted, declared = args[0].fn, args[1].fn, args[0].type
 

@@ -22,7 +22,7 @@ from aglab.tsql.types import DATES, NUMBERS, STRINGS
 TEXT = SqlType("nvarchar", length=MAX)
 NARROW = SqlType("varchar", length=MAX)
 MOMENT = SqlType("datetime2", scale=7)
-MODULES = ("strings", "maths", "dates", "logic", "system", "properties", "metadata", "json", "xml_methods")
+MODULES = ("strings", "maths", "dates", "logic", "system", "properties", "metadata", "object_properties", "json", "xml_methods")
 
 
 @dataclass(frozen=True)

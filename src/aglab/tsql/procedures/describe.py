@@ -8,7 +8,7 @@ from typing import Any
 from aglab.core.sqltypes import BIGINT, BIT, INT, SMALLINT, TINYINT, SqlType, nvarchar, varbinary
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
-from aglab.tsql.catalog.objects import TYPE_IDS, type_facts
+from aglab.tsql.catalog.type_ids import TYPE_IDS, type_facts
 from aglab.tsql.execute.calls import declare
 from aglab.tsql.messages import TsqlError, error
 from aglab.tsql.procedures.dynamic import parse_declaration

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aglab.core.sqltypes import nvarchar, varchar
-from aglab.tsql.functions.metadata import find_object, split_name
+from aglab.tsql.functions.names import find_object, split_name
 from aglab.tsql.host import Command
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info
 from aglab.tsql.procedures.registry import procedure
