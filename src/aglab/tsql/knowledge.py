@@ -15,10 +15,11 @@ from aglab.tsql.functions.globals import GLOBAL_NAMES
 from aglab.tsql.functions.tables import TABLE_FUNCTIONS
 from aglab.tsql.messages_table import MESSAGES
 from aglab.tsql.parser.admin import NODE_OBJECTS
+from aglab.tsql.parser.cursors import CURSOR_OPTIONS
 from aglab.tsql.parser.hints import QUERY_HINTS, TABLE_HINTS
 from aglab.tsql.parser.modules import MODULE_OPTIONS
 from aglab.tsql.parser.option_lists import NOTHING, option_rows
-from aglab.tsql.parser.statements import CURSOR_OPTIONS, Parser
+from aglab.tsql.parser.statements import Parser
 from aglab.tsql.procedures.registry import system_procedure_names
 from aglab.tsql.query.aggregates import AGGREGATES
 from aglab.tsql.query.windows import OFFSETS, RANKING
