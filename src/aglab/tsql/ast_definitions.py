@@ -25,6 +25,7 @@ class ColumnSpec(Node):
     computed_text: str = ""
     collation: str = ""
     rowguid: bool = False
+    with_values: bool = False  # DEFAULT ... WITH VALUES: also for the rows that are there
 
 
 @dataclass(slots=True, eq=False)

@@ -604,6 +604,8 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "'{1}' because it does not satisfy these conditions.",
     ),
     4902: (16, 1, 'Cannot find the object "{0}" because it does not exist or you do not have permissions.'),
+    4916: (16, 0, "Could not enable or disable the constraint. See previous errors."),
+    4917: (16, 0, "Constraint '{0}' does not exist."),
     4922: (16, 9, "{0} {1} failed because one or more objects access this column."),
     4924: (16, 1, "ALTER TABLE {0} failed because column '{1}' does not exist in table '{2}'."),
     5011: (

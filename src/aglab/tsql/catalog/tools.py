@@ -161,7 +161,7 @@ def _check_constraints(runtime: Any, database: Database, arguments: tuple[Any, .
                 **_base(database, check.name, constraint_id(table, check.name), table.schema, table.id, "C"),
                 "is_disabled": not check.enabled,
                 "is_not_for_replication": False,
-                "is_not_trusted": not check.enabled,
+                "is_not_trusted": not check.trusted or not check.enabled,
                 "parent_column_id": names.index(check.column.lower()) + 1 if check.column.lower() in names else 0,
                 "definition": check.text if check.text.startswith("(") else f"({check.text})",
                 "uses_database_collation": True,

@@ -10,9 +10,11 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.convert import converter
 from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.constraints import ConstraintMixin
 from aglab.tsql.execute.definitions import add_constraint, computed_type, make_column
 from aglab.tsql.execute.placement import settle_index
 from aglab.tsql.execute.switching import SwitchMixin
+from aglab.tsql.execute.targets import Target
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error
@@ -25,7 +27,7 @@ from aglab.tsql.store.table import Table
 from aglab.tsql.transactions import Entry
 
 
-class AlterTableMixin(SwitchMixin):
+class AlterTableMixin(SwitchMixin, ConstraintMixin):
     """ALTER TABLE."""
 
     if TYPE_CHECKING:
@@ -55,12 +57,15 @@ class AlterTableMixin(SwitchMixin):
             "DROP COLUMN": self._drop_columns,
             "DROP CONSTRAINT": self._drop_constraints,
             "ALTER COLUMN": self._alter_column,
-            "CHECK": self._enable,
-            "NOCHECK": self._enable,
+            "CHECK": lambda table, s: self.switched(table, database, s),
+            "NOCHECK": lambda table, s: self.switched(table, database, s),
             "REBUILD": self._rebuild_table,
         }[s.action]
         try:
             action(table, s)
+            if s.action == "ADD":
+                self._fill_computed(table, database, s)
+                self.added(table, database, before, s)
             if database is not None:
                 self._settle_new(database, table, s)
         except BaseException:
@@ -109,7 +114,7 @@ class AlterTableMixin(SwitchMixin):
             table.columns.append(column)
             context = self.context()
             fn: Callable[[Any], Any] = lambda frame: None  # noqa: E731
-            if column.default is not None and not (column.nullable and spec.nullable is not False):
+            if column.default is not None and (spec.with_values or not column.nullable):
                 compiler = ExpressionCompiler(context, Scope(), Planner(context))
                 fn = compiler.converted(column.default, column.type).fn
             if column.computed is not None:
@@ -124,6 +129,15 @@ class AlterTableMixin(SwitchMixin):
             table.replace_rows(rows)
         for constraint in s.constraints:
             add_constraint(self.runtime, table, constraint)
+
+    def _fill_computed(self, table: Table, database: Database | None, s: st.AlterTable) -> None:
+        """What ADD made of computed columns, over the rows that are there."""
+        if not table.rows or all(spec.computed is None for spec in s.columns):
+            return
+        context = self.context()
+        writer = self.writer(context, Target(table, database))
+        frame = context.frame(self.runtime)
+        table.replace_rows({rid: writer.complete(frame, list(row), "ALTER TABLE") for rid, row in table.rows.items()})
 
     def _drop_columns(self, table: Table, s: st.AlterTable) -> None:
         for name in s.names:
@@ -148,8 +162,9 @@ class AlterTableMixin(SwitchMixin):
                 index.included = tuple(c - (c > ordinal) for c in index.included if c != ordinal)
                 index.placement = _shifted(index.placement, ordinal)
             table.placement = _shifted(table.placement, ordinal)
-            for key in table.foreign_keys:
-                key.columns = tuple(c - (c > ordinal) for c in key.columns)
+            table.foreign_keys = [
+                replace(key, columns=tuple(c - (c > ordinal) for c in key.columns)) for key in table.foreign_keys
+            ]
             table.replace_rows({rid: row[:ordinal] + row[ordinal + 1 :] for rid, row in table.rows.items()})
 
     def _drop_constraints(self, table: Table, s: st.AlterTable) -> None:
@@ -204,11 +219,6 @@ class AlterTableMixin(SwitchMixin):
         """What REBUILD says of storage goes to the rows: the clustered index, or the heap."""
         kept = {name: value for name, value in s.options.items() if name in ("DATA_COMPRESSION", "FILLFACTOR", "PAD_INDEX")}
         (table.clustered.options if table.clustered is not None else table.options).update(kept)
-
-    def _enable(self, table: Table, s: st.AlterTable) -> None:
-        for check in table.checks:
-            if s.names == ["ALL"] or check.name.lower() == s.names[0].lower():
-                check.enabled = s.action == "CHECK"
 
 
 def _placements(table: Table) -> list[Placement | None]:

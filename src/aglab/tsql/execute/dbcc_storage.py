@@ -1,9 +1,9 @@
-"""DBCC of files and pages: LOGINFO, SHRINKFILE, SHRINKDATABASE, CHECKDB and its parts, UPDATEUSAGE.
+"""DBCC of files and pages: LOGINFO, SHRINKFILE, SHRINKDATABASE, CHECKDB and its parts, CHECKCONSTRAINTS, UPDATEUSAGE.
 
 A data file shrinks to its used pages or to the target, whichever is larger; a log file to the end of its active part (9008 when
 the target is smaller). Sources: DBCC SHRINKFILE, DBCC SHRINKDATABASE, DBCC CHECKDB, "sys.dm_db_log_info" (SQL Server
 documentation); the columns of DBCC LOGINFO, which is not documented, are those that public scripts store. Left out: EMPTYFILE,
-repairs (their options are refused), and how long a check takes.
+damaged pages (a repair finds nothing to do), and how long a check takes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from aglab.core.sqltypes import BIGINT, INT, SMALLINT, TINYINT, nvarchar
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Message
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.constraints import ConstraintMixin, constraints_of
 from aglab.tsql.execute.node import NodeMixin
 from aglab.tsql.functions.names import find_object
 from aglab.tsql.host import Change, Command
@@ -27,7 +28,7 @@ MINIMUM_PAGES = 128
 REPAIRS = frozenset({"REPAIR_ALLOW_DATA_LOSS", "REPAIR_FAST", "REPAIR_REBUILD"})
 
 
-class DbccStorageMixin(NodeMixin):
+class DbccStorageMixin(NodeMixin, ConstraintMixin):
     """DBCC of files and pages."""
 
     def _dbcc_database(self, s: st.Dbcc, place: int = 0) -> Database:
@@ -123,7 +124,7 @@ class DbccStorageMixin(NodeMixin):
 
     def _check(self, s: st.Dbcc, name: str) -> Effects[None]:
         database = self._dbcc_database(s)
-        self._refuse_repair(s)
+        self._refuse_repair(s, database)
         effects = self.runtime.host.administer(Command(f"DBCC {name}", database.name), self.session)
         if effects is not None:
             yield from effects
@@ -135,17 +136,19 @@ class DbccStorageMixin(NodeMixin):
         found = find_object(self.runtime, str(s.args[0]) if s.args else None)
         if found is None or not isinstance(found[1], Table):
             raise error(2501, s.args[0] if s.args else "", line=s.line)
-        self._refuse_repair(s)
+        self._refuse_repair(s, self.runtime.database)
         if "NO_INFOMSGS" not in s.options:
             table = found[1]
             text = f'There are {len(table.rows)} rows in {table.size_pages()} pages for object "{table.name}".'
             yield Message(2593, 0, 1, text, s.line)
 
     @staticmethod
-    def _refuse_repair(s: st.Dbcc) -> None:
+    def _refuse_repair(s: st.Dbcc, database: Database) -> None:
+        """Repairs want single-user mode (error 7919); there they find nothing to repair, since pages cannot be damaged here."""
         words = {str(one).upper() for one in s.args[1:]}
-        if words & REPAIRS:
+        if words & REPAIRS and database.options.get("user_access") != 1:
             raise error(7919, line=s.line)
+        words -= REPAIRS
         if words - {"NOINDEX"}:
             raise error(2526, line=s.line)
 
@@ -154,3 +157,25 @@ class DbccStorageMixin(NodeMixin):
         self._dbcc_database(s)
         return
         yield
+
+    def _dbcc_checkconstraints(self, s: st.Dbcc) -> Effects[None]:
+        """DBCC CHECKCONSTRAINTS [(table | constraint)] [WITH ALL_CONSTRAINTS, ALL_ERRORMSGS]. Error 2501."""
+        database, wanted = self.runtime.database, str(s.args[0]) if s.args else ""
+        only, constraint = None, ""
+        if wanted:
+            found = find_object(self.runtime, wanted)
+            only = found[1] if found is not None and isinstance(found[1], Table) else None
+            bare = wanted.split(".")[-1].strip("[]")
+            if only is None:
+                named = (one for one in database.tables() for item in constraints_of(one) if item.name.lower() == bare.lower())
+                only, constraint = next(named, None), bare
+            if only is None:
+                raise error(2501, wanted, line=s.line)
+        rows = list(self.broken_rows(database, only, constraint, "ALL_CONSTRAINTS" in s.options))
+        if rows:
+            columns = [
+                OutColumn("Table", nvarchar(256)),
+                OutColumn("Constraint", nvarchar(256)),
+                OutColumn("Where", nvarchar(4000)),
+            ]
+            yield from self.send(columns, rows if "ALL_ERRORMSGS" in s.options else rows[:200])

@@ -238,11 +238,11 @@ def make_writer(context: CompileContext, table: Table, database: Database | None
         for key in table.foreign_keys:
             schema, _, name = key.referenced.partition(".")
             parent = database.find(schema, name)
-            if isinstance(parent, Table):
+            if isinstance(parent, Table) and key.enabled:
                 foreign.append((key, parent))
         for other in database.tables():
             for key in other.foreign_keys:
-                if key.referenced.lower() == table.full_name.lower():
+                if key.enabled and key.referenced.lower() == table.full_name.lower():
                     children.append((key, other))
     return TableWriter(table, database, shown, defaults, computed, checks, slot, identity, foreign, children)
 

@@ -103,9 +103,7 @@ class TableParser(PartitionParser):
                 column.default = self.expression()
                 column.default_text = self.text[start : self.tokens[self.position - 1].end]
                 column.default_name = constraint_name
-                if self.at("WITH") and self.peek().upper == "VALUES":
-                    self.advance()
-                    self.advance()
+                column.with_values = self.accept_sequence("WITH", "VALUES")
             elif self.accept("COLLATE"):
                 column.collation = self.name()
             elif self.accept("ROWGUIDCOL"):
@@ -278,7 +276,12 @@ class TableParser(PartitionParser):
         if self.at("CHECK", "NOCHECK") and (checked or self.peek().upper == "CONSTRAINT"):
             table.action = self.advance().upper
             self.expect("CONSTRAINT")
-            table.names = [self.any_word() if self.at("ALL") else self.name()]
+            if self.accept("ALL"):
+                table.names = ["ALL"]
+                return table
+            table.names = [self.name()]
+            while self.accept(","):
+                table.names.append(self.name())
             return table
         if self.accept("DROP"):
             if self.accept("COLUMN"):

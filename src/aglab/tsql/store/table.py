@@ -169,6 +169,7 @@ class CheckConstraint:
     text: str
     column: str = ""
     enabled: bool = True
+    trusted: bool = True  # every row was tested
 
 
 @dataclass
@@ -181,6 +182,8 @@ class ForeignKey:
     referenced_columns: tuple[str, ...]
     on_delete: str = "NO_ACTION"
     on_update: str = "NO_ACTION"
+    enabled: bool = True
+    trusted: bool = True
 
 
 class Table:
