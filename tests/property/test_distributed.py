@@ -13,7 +13,7 @@ from aglab.ag import AvailabilityMode, ClusterType, Group, GroupSpec, ReplicaSpe
 from aglab.ag import events as ev
 from aglab.ag.distributed import Distributed
 from aglab.ag.distributed_checker import DistributedChecker
-from aglab.ag.forwarding import Participant
+from aglab.ag.sides import Participant
 
 SCHEDULES = int(os.environ.get("AGLAB_AG_SCHEDULES", "200")) // 8
 STEPS = 120

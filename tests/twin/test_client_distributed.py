@@ -37,6 +37,19 @@ def distributed(link, mode="ASYNCHRONOUS_COMMIT"):
     link.sql("EXEC twin.advance @seconds = 60")  # then its secondary
 
 
+LOCAL = """DECLARE @lag uniqueidentifier = (SELECT group_id FROM sys.availability_groups WHERE is_distributed = 1);
+DECLARE @replica uniqueidentifier = (SELECT r.replica_id FROM sys.availability_replicas AS r
+    JOIN sys.dm_hadr_availability_replica_states AS s ON s.replica_id = r.replica_id AND s.is_local = 1
+    WHERE r.group_id = @lag);
+DECLARE @database uniqueidentifier = (SELECT group_database_id FROM sys.dm_hadr_database_replica_states
+    WHERE group_id = @lag AND is_local = 1);
+SELECT g.name AS g, d.database_name AS d
+FROM sys.fn_hadr_distributed_ag_replica(@lag, @replica) AS r
+JOIN sys.availability_groups AS g ON g.group_id = r.group_id
+CROSS JOIN sys.fn_hadr_distributed_ag_database_replica(@lag, @database) AS f
+JOIN sys.availability_databases_cluster AS d ON d.group_database_id = f.group_database_id"""
+
+
 def ids(link, node):
     """Rows of the table on a node."""
     return [row["id"] for row in link.rows("SELECT id FROM dbo.f ORDER BY id", node=node, database="Shop")]
@@ -57,6 +70,8 @@ def test_the_documented_failover_loses_nothing(bare):
     """Seeding, both groups synchronous, equal LSNs, SET (ROLE = SECONDARY), FORCE on the forwarder, log the other way round."""
     distributed(bare)
     assert ids(bare, "sql2") == ids(bare, "sql3") == [1]
+    assert bare.rows(LOCAL) == [{"g": "ag1", "d": "Shop"}]
+    assert bare.rows(LOCAL, node="sql2") == [{"g": "ag2", "d": "Shop"}]
     bare.sql("INSERT INTO dbo.f VALUES (2)", database="Shop")
     assert ids(bare, "sql2") == ids(bare, "sql3") == [1, 2]
     assert "read-only" in refused(bare, "INSERT INTO dbo.f VALUES (3)", "sql2", "Shop")

@@ -21,6 +21,7 @@ from aglab.ag import (
     backup_preferred,
     catalog,
     check_access,
+    cluster_dmv,
     dmv,
     lsn_decimal,
     lsn_text,
@@ -69,11 +70,11 @@ def created(spec: GroupSpec, node: str = "sql1") -> int:
         (35233, {"basic": True}, [replica("sql1"), replica("sql2"), replica("sql3")]),
         (35237, {}, [replica("sql2")]),
         (47101, {}, [replica("sql1", failover_mode=FailoverMode.AUTOMATIC)]),
-        (47101, {"cluster_type": ClusterType.EXTERNAL}, [replica("sql1")]),
-        (47101, {"cluster_type": ClusterType.WSFC}, [replica("sql1", failover_mode=FailoverMode.EXTERNAL)]),
-        (59021, {"cluster_type": ClusterType.WSFC}, [replica("sql1"), replica("sql2", availability_mode=CONFIGURATION_ONLY)]),
-        (59021, {}, [replica("sql1", availability_mode=CONFIGURATION_ONLY)]),
-        (59021, {}, [replica("sql1"), *(replica(n, availability_mode=CONFIGURATION_ONLY) for n in ("sql2", "sql3"))]),
+        (47102, {"cluster_type": ClusterType.EXTERNAL}, [replica("sql1")]),
+        (47103, {"cluster_type": ClusterType.WSFC}, [replica("sql1", failover_mode=FailoverMode.EXTERNAL)]),
+        (47114, {"cluster_type": ClusterType.WSFC}, [replica("sql1"), replica("sql2", availability_mode=CONFIGURATION_ONLY)]),
+        (47121, {}, [replica("sql1", availability_mode=CONFIGURATION_ONLY)]),
+        (47107, {}, [replica("sql1"), *(replica(n, availability_mode=CONFIGURATION_ONLY) for n in ("sql2", "sql3"))]),
         (
             35211,
             {"cluster_type": ClusterType.WSFC},
@@ -102,7 +103,7 @@ def test_create_leaves_secondaries_to_join() -> None:
     group, _ = Group.create(GroupSpec("ag1", ClusterType.NONE, [replica("sql1"), replica("sql2")], ["OLTP"]), "sql1")
     assert group is not None
     assert group.nodes["sql2"].role == Role.NONE
-    assert refused(group, ev.Join("sql2", "EXTERNAL")) == 59022
+    assert refused(group, ev.Join("sql2", "EXTERNAL")) == 47100
     assert refused(group, ev.Failover("sql2")) == 41100
     group.apply(ev.Join("sql2", "NONE"), 1.0)
     assert group.nodes["sql2"].databases["OLTP"].seeding == "FAILED"  # not granted yet
@@ -151,7 +152,7 @@ def test_options_are_checked_and_kept() -> None:
     asynchronous = {"availability_mode": AvailabilityMode.ASYNCHRONOUS}
     assert refused(group, ev.ModifyReplica("sql1", "sql2", asynchronous)) == 19530
     assert refused(group, ev.ModifyReplica("sql1", "sql9", {})) == 35210
-    assert refused(group, ev.ModifyReplica("sql1", "sql2", {"availability_mode": CONFIGURATION_ONLY})) == 59021
+    assert refused(group, ev.ModifyReplica("sql1", "sql2", {"availability_mode": CONFIGURATION_ONLY})) == 47113
     group.apply(ev.SetOption("sql1", {"required_synchronized_secondaries_to_commit": 0}), 0.0)
     group.apply(ev.ModifyReplica("sql1", "sql2", asynchronous), 0.0)
     assert group.nodes["sql2"].databases["OLTP"].sync_state == SyncState.SYNCHRONIZING
@@ -380,8 +381,8 @@ def test_a_disconnected_replica_shows_its_last_error() -> None:
 def test_cluster_views_have_rows_on_a_windows_cluster_only() -> None:
     """dm_hadr_cluster, members, nodes and the name map."""
     wsfc = formed(replica("sql1"), replica("sql2"), replica("sql3"), cluster_type=ClusterType.WSFC)
-    assert next(dmv.dm_hadr_cluster(wsfc, "sql1"))["quorum_state_desc"] == "NORMAL_QUORUM"
-    assert len(list(dmv.dm_hadr_cluster_members(wsfc, "sql1"))) == 3
+    assert next(cluster_dmv.dm_hadr_cluster(wsfc, "sql1"))["quorum_state_desc"] == "NORMAL_QUORUM"
+    assert len(list(cluster_dmv.dm_hadr_cluster_members(wsfc, "sql1"))) == 3
     assert len(list(dmv.dm_hadr_availability_replica_cluster_nodes(wsfc, "sql1"))) == 3
     wsfc.apply(ev.Crash("sql2"), 1.0)
     wsfc.apply(ev.Crash("sql3"), 1.0)
@@ -389,11 +390,11 @@ def test_cluster_views_have_rows_on_a_windows_cluster_only() -> None:
     row = next(dmv.dm_hadr_availability_replica_states(wsfc, "sql1"))
     assert (row["role_desc"], row["operational_state_desc"]) == ("RESOLVING", "FAILED_NO_QUORUM")
     assert next(dmv.dm_hadr_availability_group_states(wsfc, "sql1"))["primary_replica"] == ""
-    assert not list(dmv.dm_hadr_cluster_members(wsfc, "sql1"))
+    assert not list(cluster_dmv.dm_hadr_cluster_members(wsfc, "sql1"))
     none = formed()
-    assert next(dmv.dm_hadr_cluster(none, "sql1"))["cluster_name"] == ""
-    assert not list(dmv.dm_hadr_cluster_members(none, "sql1"))
-    assert next(dmv.dm_hadr_name_id_map(none, "sql1"))["ag_resource_id"] is None
+    assert next(cluster_dmv.dm_hadr_cluster(none, "sql1"))["cluster_name"] == ""
+    assert not list(cluster_dmv.dm_hadr_cluster_members(none, "sql1"))
+    assert next(cluster_dmv.dm_hadr_name_id_map(none, "sql1"))["ag_resource_id"] is None
     assert len(list(dmv.dm_hadr_availability_replica_cluster_states(none, "sql2"))) == 2
 
 

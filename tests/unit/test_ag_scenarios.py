@@ -512,7 +512,7 @@ def test_a_configuration_only_replica_gives_the_majority_for_automatic_failover(
     lab.do(ev.Crash("sql1"))
     lab.do(ev.Tick(), after_s=10.0)
     assert lab.role("sql2") == Role.PRIMARY
-    assert lab.error(ev.Failover("sql3", external_cluster=True)).number == 59021
+    assert lab.error(ev.Failover("sql3", external_cluster=True)).number == 47109
     assert "OLTP" not in lab.group.nodes["sql3"].databases
 
 

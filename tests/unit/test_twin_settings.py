@@ -10,7 +10,8 @@ from aglab import ag
 from aglab.ag.spec import SYNC_CODE
 from aglab.core.errors import UsageError
 from aglab.twin import availability as av
-from aglab.twin import plant, settings
+from aglab.twin import recording as recordings
+from aglab.twin import settings
 
 
 def test_startup_options_are_split_and_normalised():
@@ -44,20 +45,20 @@ def test_too_many_startup_options():
 def test_absurd_loads_are_refused(value, limit):
     """A number of users that means nothing is refused with its limit."""
     with pytest.raises(UsageError, match=limit):
-        plant.checked_users(value, 136)
-    assert plant.checked_users(None, 136) == 136
+        recordings.checked_users(value, 136)
+    assert recordings.checked_users(None, 136) == 136
 
 
 def test_recording_steps_are_checked():
     """A recording's step is 1 s to an hour."""
-    assert plant.checked_every(None) == 1.0
+    assert recordings.checked_every(None) == 1.0
     with pytest.raises(UsageError, match="every_s"):
-        plant.checked_every(0)
+        recordings.checked_every(0)
 
 
 def test_recordings_are_averaged_over_windows():
     """Samples of one second become means over the step asked for; a last window that is not full is left out."""
-    recording = plant.Recording()
+    recording = recordings.Recording()
     columns = [("sql1", "transactions_per_s")]
     recording.add(columns, np.arange(1.0, 11.0), np.arange(10.0).reshape(10, 1))
     rows = recording.between(2.0, 10.0, 3.0)

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from aglab.tsql.effects import Cancelled, Done, Message, Rows, Wait
+from aglab.twin import task as t
 from aglab.twin import world as w
 from aglab.twin.clock import Clock
 
@@ -184,7 +185,7 @@ def test_a_slow_reader_is_parked(world):
 
     def many():
         for _ in range(40):
-            yield Rows([(1,)] * w.ROWS_A_SLICE)
+            yield Rows([(1,)] * t.ROWS_A_SLICE)
 
     def one():
         yield Done()
@@ -195,7 +196,7 @@ def test_a_slow_reader_is_parked(world):
     deadline = time.monotonic() + 60
     while world.ask(lambda: slow.task.state) != "output":
         assert time.monotonic() < deadline
-    assert slow.sink.chunks == w.CHUNKS_IN_FLIGHT_MAX
+    assert slow.sink.chunks == t.CHUNKS_IN_FLIGHT_MAX
     while world.ask(lambda: slow.task is not None):
         world.ask(lambda: slow.task and slow.task.drained())
         assert time.monotonic() < deadline
@@ -216,7 +217,7 @@ def test_a_defect_in_a_batch_becomes_an_error_message(world):
     run(world, party, bad())
     run(world, other, good())
     last = party.sink.effects[-2]
-    assert last.number == w.INTERNAL_ERROR and "boom" in last.text and party.sink.done == 1
+    assert last.number == t.INTERNAL_ERROR and "boom" in last.text and party.sink.done == 1
     assert "boom" in world.defects[0] and other.sink.done == 1
 
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from aglab.ag.access import truncation_lsn
 from aglab.ag.base import identifier
-from aglab.ag.dmv import At, Row, default_at
 from aglab.ag.group import Group
 from aglab.ag.ledger import lsn_decimal
+from aglab.ag.rows import At, Row, default_at, group_row, replica_row
 from aglab.ag.spec import (
     BACKUP_PREFERENCES,
     CLUSTER_CODE,
-    FAILOVER_CODE,
-    MODE_CODE,
     PRIMARY_CONNECTIONS,
     SECONDARY_CONNECTIONS,
     ClusterType,
@@ -28,26 +26,24 @@ def availability_groups(group: Group, node: str, at: At = default_at) -> Iterato
     spec = group.spec
     wsfc = group.cluster_type == ClusterType.WSFC
     preference = spec.automated_backup_preference.upper()
-    yield {
-        "group_id": group.id,
-        "name": group.name,
-        "resource_id": str(identifier("resource", group.name)) if wsfc else None,
-        "resource_group_id": str(identifier("resource group", group.name)) if wsfc else None,
-        "failure_condition_level": spec.failure_condition_level,
-        "health_check_timeout": spec.health_check_timeout_ms,
-        "automated_backup_preference": BACKUP_PREFERENCES.index(preference),
-        "automated_backup_preference_desc": preference.lower(),
-        "version": 1,
-        "basic_features": spec.basic,
-        "dtc_support": spec.dtc_support,
-        "db_failover": spec.db_failover,
-        "is_distributed": spec.distributed,
-        "cluster_type": CLUSTER_CODE[group.cluster_type],
-        "cluster_type_desc": group.cluster_type.value.lower(),
-        "required_synchronized_secondaries_to_commit": spec.required_synchronized_secondaries_to_commit,
-        "sequence_number": state.view.sequence_number,
-        "is_contained": spec.contained,
-    }
+    yield group_row(
+        group_id=group.id,
+        name=group.name,
+        resource_id=str(identifier("resource", group.name)) if wsfc else None,
+        resource_group_id=str(identifier("resource group", group.name)) if wsfc else None,
+        failure_condition_level=spec.failure_condition_level,
+        health_check_timeout=spec.health_check_timeout_ms,
+        automated_backup_preference=BACKUP_PREFERENCES.index(preference),
+        automated_backup_preference_desc=preference.lower(),
+        basic_features=spec.basic,
+        dtc_support=spec.dtc_support,
+        db_failover=spec.db_failover,
+        cluster_type=CLUSTER_CODE[group.cluster_type],
+        cluster_type_desc=group.cluster_type.value.lower(),
+        required_synchronized_secondaries_to_commit=spec.required_synchronized_secondaries_to_commit,
+        sequence_number=state.view.sequence_number,
+        is_contained=spec.contained,
+    )
 
 
 def availability_replicas(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
@@ -55,30 +51,23 @@ def availability_replicas(group: Group, node: str, at: At = default_at) -> Itera
     if not group.nodes[node].member:
         return
     for number, (name, spec) in enumerate(group.replicas.items(), start=1):
-        yield {
-            "replica_id": group.replica_id(name),
-            "group_id": group.id,
-            "replica_metadata_id": 65535 + number if name == node else None,
-            "replica_server_name": name,
-            "owner_sid": b"\x01",
-            "endpoint_url": spec.endpoint_url,
-            "availability_mode": MODE_CODE[spec.availability_mode],
-            "availability_mode_desc": spec.availability_mode.value,
-            "failover_mode": FAILOVER_CODE[spec.failover_mode],
-            "failover_mode_desc": spec.failover_mode.value,
-            "session_timeout": spec.session_timeout_s,
-            "primary_role_allow_connections": PRIMARY_CONNECTIONS[spec.primary_connections],
-            "primary_role_allow_connections_desc": spec.primary_connections,
-            "secondary_role_allow_connections": SECONDARY_CONNECTIONS[spec.secondary_connections],
-            "secondary_role_allow_connections_desc": spec.secondary_connections,
-            "create_date": at(0.0),
-            "modify_date": at(0.0),
-            "backup_priority": spec.backup_priority,
-            "read_only_routing_url": spec.read_only_routing_url,
-            "seeding_mode": 0 if spec.seeding_mode == "AUTOMATIC" else 1,
-            "seeding_mode_desc": spec.seeding_mode,
-            "read_write_routing_url": spec.read_write_routing_url,
-        }
+        yield replica_row(
+            group.id,
+            group.replica_id(name),
+            name,
+            spec.endpoint_url,
+            spec,
+            at,
+            replica_metadata_id=65535 + number if name == node else None,
+            session_timeout=spec.session_timeout_s,
+            primary_role_allow_connections=PRIMARY_CONNECTIONS[spec.primary_connections],
+            primary_role_allow_connections_desc=spec.primary_connections,
+            secondary_role_allow_connections=SECONDARY_CONNECTIONS[spec.secondary_connections],
+            secondary_role_allow_connections_desc=spec.secondary_connections,
+            backup_priority=spec.backup_priority,
+            read_only_routing_url=spec.read_only_routing_url,
+            read_write_routing_url=spec.read_write_routing_url,
+        )
 
 
 def availability_databases_cluster(group: Group, node: str, at: At = default_at) -> Iterator[Row]:

@@ -28,6 +28,9 @@ from aglab.ag.spec import (
 )
 from aglab.ag.state import NodeState
 
+# The error of a replica whose failover mode does not go with the cluster type.
+_FAILOVER_MODES = {ClusterType.NONE: 47101, ClusterType.EXTERNAL: 47102, ClusterType.WSFC: 47103}
+
 
 class ConfigurationRules(MembershipRules):
     """Configuration statements."""
@@ -38,11 +41,12 @@ class ConfigurationRules(MembershipRules):
         """The rules about one replica's options."""
         if not one.holds_data:
             others = [other for other in self.replicas.values() if not other.holds_data and other.name != one.name]
-            self.check(self.cluster_type != ClusterType.WSFC and not others, 59021, one.name, self.name)
+            self.check(self.cluster_type != ClusterType.WSFC, 47114, one.name, self.name)
+            self.check(not others, 47107, operation, self.name)
         else:
             wanted = {ClusterType.EXTERNAL: FailoverMode.EXTERNAL, ClusterType.NONE: FailoverMode.MANUAL}.get(self.cluster_type)
             fits = one.failover_mode == wanted if wanted is not None else one.failover_mode != FailoverMode.EXTERNAL
-            self.check(fits, 47101, one.name, self.name, self.cluster_type.value, (wanted or FailoverMode.AUTOMATIC).value)
+            self.check(fits, _FAILOVER_MODES[self.cluster_type], self.name)
         asynchronous = one.availability_mode == AvailabilityMode.ASYNCHRONOUS
         self.check(not (asynchronous and one.failover_mode == FailoverMode.AUTOMATIC), 35211, operation, one.name)
         self.check(one.session_timeout_s >= SESSION_TIMEOUT_S_MIN, 35214, operation, one.name, SESSION_TIMEOUT_S_MIN)
@@ -96,8 +100,11 @@ class ConfigurationRules(MembershipRules):
         self.check(target in self.replicas, 35210, target, self.name)
         old = self.replicas[target]
         mode = changes.get("availability_mode", old.availability_mode)
-        configuration_only = AvailabilityMode.CONFIGURATION_ONLY in (mode, old.availability_mode)
-        self.check(mode == old.availability_mode or not configuration_only, 59021, target, self.name)
+        if not old.holds_data:
+            self.check(set(changes) <= {"session_timeout_s"}, 47112)
+        self.check(
+            mode == old.availability_mode or mode != AvailabilityMode.CONFIGURATION_ONLY, 47113, "AVAILABILITY_MODE", target
+        )
         new = replace(old, **changes)
         self.check_replica(new, "MODIFY REPLICA")
         replicas = {**self.replicas, target: new}

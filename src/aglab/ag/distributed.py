@@ -21,10 +21,11 @@ from aglab.ag import events as ev
 from aglab.ag.base import identifier
 from aglab.ag.beyond import NOTHING
 from aglab.ag.effects import Effect, FailedOver, SplitBrainRisk
-from aglab.ag.forwarding import Forwarding, Participant, Side
+from aglab.ag.forwarding import Forwarding
 from aglab.ag.group import Group
 from aglab.ag.ledger import Ledger
 from aglab.ag.messages import AgRefusal
+from aglab.ag.sides import Participant, Side
 from aglab.ag.spec import AvailabilityMode, FailoverMode, Role, SuspendReason
 
 PARTICIPANTS = 2

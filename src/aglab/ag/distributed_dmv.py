@@ -11,19 +11,20 @@ from collections.abc import Iterator
 
 from aglab.ag.base import identifier
 from aglab.ag.distributed import Distributed
-from aglab.ag.dmv import MAX_LSN, At, Row, _health, default_at
-from aglab.ag.forwarding import SESSION_TIMEOUT_S, Side
-from aglab.ag.ledger import lsn_decimal
-from aglab.ag.spec import (
-    FAILOVER_CODE,
-    MODE_CODE,
-    ROLE_CODE,
-    STATE_CODE,
-    SUSPEND_CODE,
-    SYNC_CODE,
-    Role,
-    SyncState,
+from aglab.ag.forwarding import SESSION_TIMEOUT_S
+from aglab.ag.rows import (
+    At,
+    Row,
+    database_state_row,
+    default_at,
+    group_row,
+    group_state_row,
+    replica_row,
+    replica_state_row,
+    secondary_columns,
 )
+from aglab.ag.sides import Side
+from aglab.ag.spec import OperationalState, Role, SyncState
 from aglab.ag.state import DatabaseReplica
 
 
@@ -37,56 +38,21 @@ def availability_groups(dag: Distributed, node: str, at: At = default_at) -> Ite
     side = here(dag, node)
     if side is None or side.group is None:
         return
-    yield {
-        "group_id": dag.id,
-        "name": dag.name,
-        "resource_id": None,
-        "resource_group_id": None,
-        "failure_condition_level": None,
-        "health_check_timeout": None,
-        "automated_backup_preference": None,
-        "automated_backup_preference_desc": None,
-        "version": 1,
-        "basic_features": False,
-        "dtc_support": False,
-        "db_failover": False,
-        "is_distributed": True,
-        "cluster_type": None,
-        "cluster_type_desc": None,
-        "required_synchronized_secondaries_to_commit": side.required,
-        "sequence_number": side.group.nodes[node].view.sequence_number,
-        "is_contained": False,
-    }
+    yield group_row(
+        group_id=dag.id,
+        name=dag.name,
+        is_distributed=True,
+        required_synchronized_secondaries_to_commit=side.required,
+        sequence_number=side.group.nodes[node].view.sequence_number,
+    )
 
 
 def availability_replicas(dag: Distributed, node: str, at: At = default_at) -> Iterator[Row]:
     """sys.availability_replicas: one row for each of the two groups"""
     side = here(dag, node)
     for one in side.participants.values() if side is not None else ():
-        yield {
-            "replica_id": dag.replica_id(one.group),
-            "group_id": dag.id,
-            "replica_metadata_id": None,
-            "replica_server_name": one.group,
-            "owner_sid": b"\x01",
-            "endpoint_url": one.listener_url,
-            "availability_mode": MODE_CODE[one.availability_mode],
-            "availability_mode_desc": one.availability_mode.value,
-            "failover_mode": FAILOVER_CODE[one.failover_mode],
-            "failover_mode_desc": one.failover_mode.value,
-            "session_timeout": int(SESSION_TIMEOUT_S),
-            "primary_role_allow_connections": 2,
-            "primary_role_allow_connections_desc": "ALL",
-            "secondary_role_allow_connections": 0,
-            "secondary_role_allow_connections_desc": "NO",
-            "create_date": at(0.0),
-            "modify_date": at(0.0),
-            "backup_priority": 50,
-            "read_only_routing_url": None,
-            "seeding_mode": 0 if one.seeding_mode == "AUTOMATIC" else 1,
-            "seeding_mode_desc": one.seeding_mode,
-            "read_write_routing_url": None,
-        }
+        timeout = int(SESSION_TIMEOUT_S)
+        yield replica_row(dag.id, dag.replica_id(one.group), one.group, one.listener_url, one, at, session_timeout=timeout)
 
 
 def _shown(dag: Distributed, node: str) -> list[Side]:
@@ -131,18 +97,10 @@ def dm_hadr_availability_group_states(dag: Distributed, node: str, at: At = defa
     side = here(dag, node)
     if side is None:
         return
-    primary = side.role == Role.PRIMARY
     source = dag.source
     known = source.name if source is not None and source.role == Role.PRIMARY else ""
-    yield {
-        "group_id": dag.id,
-        "primary_replica": known,
-        "primary_recovery_health": 1 if primary else None,
-        "primary_recovery_health_desc": "ONLINE" if primary else None,
-        "secondary_recovery_health": None if primary else 1,
-        "secondary_recovery_health_desc": None if primary else "ONLINE",
-        **_health(min(_replica_health(dag, one) for one in _shown(dag, node))),
-    }
+    rollup = min(_replica_health(dag, one) for one in _shown(dag, node))
+    yield group_state_row(dag.id, known, side.role == Role.PRIMARY, 1, rollup)
 
 
 def dm_hadr_availability_replica_states(dag: Distributed, node: str, at: At = default_at) -> Iterator[Row]:
@@ -152,25 +110,13 @@ def dm_hadr_availability_replica_states(dag: Distributed, node: str, at: At = de
         local = side is own
         role = side.role if side.joined else Role.SECONDARY
         linked = dag.connected or (local and side.role == Role.PRIMARY)
-        yield {
-            "replica_id": dag.replica_id(side.name),
-            "group_id": dag.id,
-            "is_local": local,
-            "role": ROLE_CODE[role],
-            "role_desc": role.value,
-            "operational_state": 2 if local else None,
-            "operational_state_desc": "ONLINE" if local else None,
-            "connected_state": int(linked),
-            "connected_state_desc": "CONNECTED" if linked else "DISCONNECTED",
-            "recovery_health": 1 if local else None,
-            "recovery_health_desc": "ONLINE" if local else None,
-            **_health(_replica_health(dag, side)),
-            "last_connect_error_number": None,
-            "last_connect_error_description": None,
-            "last_connect_error_timestamp": None,
-            "current_configuration_commit_start_time_utc": None,
-            "is_internal": False,
-        }
+        here_too = (OperationalState.ONLINE, 1) if local else None
+        yield replica_state_row(dag.id, dag.replica_id(side.name), role, linked, here_too, _replica_health(dag, side))
+
+
+def database_id(dag: Distributed, database: str) -> object:
+    """group_database_id of a database in the distributed group."""
+    return identifier("distributed group", dag.name, "database", database)
 
 
 def dm_hadr_database_replica_states(
@@ -190,44 +136,49 @@ def _database_row(
     assert side.group is not None
     source = dag.source
     original = source.held(database) if source is not None else None
-    state = _sync(dag, side, database)
     primary = side.role == Role.PRIMARY
-    last = side.group.ledgers[database].last_commit(copy.fork, copy.hardened)
-    row: Row = {
-        "database_id": database_ids.get(database),
-        "group_id": dag.id,
-        "replica_id": dag.replica_id(side.name),
-        "group_database_id": identifier("distributed group", dag.name, "database", database),
-        "is_local": local,
-        "is_primary_replica": primary,
-        "synchronization_state": SYNC_CODE[state],
-        "synchronization_state_desc": state.value,
-        "is_commit_participant": database in dag.synchronized,
-        **_health(_database_health(dag, side, database)),
-        "database_state": STATE_CODE[copy.database_state] if local else None,
-        "database_state_desc": copy.database_state.value if local else None,
-        "is_suspended": copy.suspended is not None,
-        "suspend_reason": SUSPEND_CODE[copy.suspended] if copy.suspended is not None else None,
-        "suspend_reason_desc": copy.suspended.value if copy.suspended is not None else None,
-        "recovery_lsn": lsn_decimal(copy.recovery_lsn) if primary else MAX_LSN,
-        "truncation_lsn": lsn_decimal(min(copy.redone, copy.hardened)),
-        "last_hardened_lsn": lsn_decimal(copy.hardened),
-        "last_hardened_time": None if primary else at(copy.hardened_s),
-        "end_of_log_lsn": lsn_decimal(copy.hardened),
-        "last_commit_lsn": lsn_decimal(last.lsn, 3) if last is not None else None,
-        "last_commit_time": at(last.at_s) if last is not None else None,
-        "low_water_mark_for_ghosts": 0,
-    }
-    if not primary:
-        behind = max(0, original.hardened - copy.hardened) if original is not None and side is not source else 0
-        row |= {
-            "last_sent_lsn": lsn_decimal(copy.hardened),
-            "last_received_lsn": lsn_decimal(copy.hardened),
-            "last_redone_lsn": lsn_decimal(copy.redone, 3),
-            "log_send_queue_size": behind // 1024,
-            "log_send_rate": 0,
-            "redo_queue_size": 0,
-            "redo_rate": 0,
-            "secondary_lag_seconds": 0 if behind == 0 else int(dag.now_s - copy.hardened_s),
-        }
-    return row
+    row = database_state_row(
+        {
+            "database_id": database_ids.get(database),
+            "group_id": dag.id,
+            "replica_id": dag.replica_id(side.name),
+            "group_database_id": database_id(dag, database),
+        },
+        copy,
+        side.group.ledgers[database],
+        local=local,
+        is_primary=primary,
+        sync=_sync(dag, side, database),
+        state=_database_health(dag, side, database),
+        participant=database in dag.synchronized,
+        suspended=copy.suspended,
+        known_lsn=copy.hardened,
+        commit_lsn=copy.hardened,
+        truncation_lsn=min(copy.redone, copy.hardened),
+        at=at,
+    )
+    if primary:
+        return row
+    behind = max(0, original.hardened - copy.hardened) if original is not None and side is not source else 0
+    lag_s = 0 if behind == 0 else int(dag.now_s - copy.hardened_s)
+    return row | secondary_columns((copy.hardened, copy.hardened, copy.redone), (behind // 1024, 0), (0.0, 0.0), lag_s)
+
+
+def local_replica(dag: Distributed, dag_id: str, replica_id: str) -> Iterator[Row]:
+    """sys.fn_hadr_distributed_ag_replica(lag_id, replica_id): the availability group that a replica of a distributed group is"""
+    for side in dag.sides.values():
+        if same(dag.id, dag_id) and same(dag.replica_id(side.name), replica_id) and side.group is not None:
+            yield {"group_id": side.group.id}
+
+
+def local_database(dag: Distributed, dag_id: str, wanted: str, node: str) -> Iterator[Row]:
+    """sys.fn_hadr_distributed_ag_database_replica(lag_id, database_id): a database in the local availability group"""
+    side = here(dag, node)
+    for name in side.group.spec.databases if side is not None and side.group is not None and same(dag.id, dag_id) else ():
+        if same(database_id(dag, name), wanted):
+            yield {"group_database_id": side.group.database_id(name)}  # type: ignore[union-attr]
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two identifiers are equal, in whatever case they are written."""
+    return str(one).lower() == str(other).lower()

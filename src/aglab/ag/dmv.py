@@ -7,38 +7,27 @@ redo) in KB/s per (node, database) and defaults to 0. Columns that are left out 
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from aglab.ag.access import truncation_lsn
 from aglab.ag.base import identifier
 from aglab.ag.group import Group
 from aglab.ag.ledger import lsn_decimal
-from aglab.ag.spec import (
-    HEALTH_DESC,
-    OPERATIONAL_CODE,
-    ROLE_CODE,
-    STATE_CODE,
-    SUSPEND_CODE,
-    SYNC_CODE,
-    ClusterType,
-    DatabaseState,
-    OperationalState,
-    Role,
+from aglab.ag.rows import (
+    MAX_LSN,
+    At,
+    Row,
+    database_state_row,
+    default_at,
+    group_state_row,
+    replica_state_row,
+    secondary_columns,
 )
+from aglab.ag.spec import SYNC_CODE, ClusterType, DatabaseState, OperationalState, Role
 from aglab.ag.state import DatabaseReplica, NodeState
 
-Row = dict[str, Any]
-At = Callable[[float], dt.datetime]
 Rates = dict[tuple[str, str], tuple[float, float]]
-MAX_LSN = lsn_decimal(0).__class__(10**25 - 1)
-EPOCH = dt.datetime(2024, 1, 1)
-
-
-def default_at(seconds: float) -> dt.datetime:
-    """A datetime for a time of the group's clock when the caller has no calendar of its own."""
-    return EPOCH + dt.timedelta(seconds=seconds)
 
 
 def shown(group: Group, node: str) -> list[NodeState]:
@@ -49,10 +38,6 @@ def shown(group: Group, node: str) -> list[NodeState]:
     if state.role == Role.PRIMARY:
         return [group.nodes[name] for name in group.replicas] if node in group.replicas else [state]
     return [state]
-
-
-def _health(value: int | None) -> Row:
-    return {"synchronization_health": value, "synchronization_health_desc": None if value is None else HEALTH_DESC[value]}
 
 
 def _recovery_health(state: NodeState) -> int:
@@ -79,18 +64,8 @@ def dm_hadr_availability_group_states(group: Group, node: str, at: At = default_
         rollup = 0
     else:
         rollup = 2 if all(one == 2 for one in health) else int(any(one == 2 for one in health))
-    recovery = _recovery_health(state)
-    words = ("ONLINE_IN_PROGRESS", "ONLINE")
     known = node if primary else (state.view.primary if state.role == Role.SECONDARY else None)
-    yield {
-        "group_id": group.id,
-        "primary_replica": known or "",
-        "primary_recovery_health": recovery if primary else None,
-        "primary_recovery_health_desc": words[recovery] if primary else None,
-        "secondary_recovery_health": None if primary else recovery,
-        "secondary_recovery_health_desc": None if primary else words[recovery],
-        **_health(rollup),
-    }
+    yield group_state_row(group.id, known or "", primary, _recovery_health(state), rollup)
 
 
 def dm_hadr_availability_replica_states(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
@@ -103,27 +78,19 @@ def dm_hadr_availability_replica_states(group: Group, node: str, at: At = defaul
             linked = viewer.connected
         operational = OperationalState.FAILED_NO_QUORUM if local and not state.has_quorum else state.operational
         role = state.role if local or linked else (Role.RESOLVING if not state.up else Role.SECONDARY)
-        recovery = _recovery_health(state)
         error = None if linked or local else state.last_error
-        yield {
-            "replica_id": group.replica_id(state.name),
-            "group_id": group.id,
-            "is_local": local,
-            "role": ROLE_CODE.get(role, 0),
-            "role_desc": role.value if role != Role.NONE else Role.RESOLVING.value,
-            "operational_state": OPERATIONAL_CODE[operational] if local else None,
-            "operational_state_desc": operational.value if local else None,
-            "connected_state": int(linked),
-            "connected_state_desc": "CONNECTED" if linked else "DISCONNECTED",
-            "recovery_health": recovery if local else None,
-            "recovery_health_desc": ("ONLINE_IN_PROGRESS", "ONLINE")[recovery] if local else None,
-            **_health(_replica_health(group, viewer, state)),
-            "last_connect_error_number": error[0] if error else None,
-            "last_connect_error_description": error[1] if error else None,
-            "last_connect_error_timestamp": at(error[2]) if error else None,
-            "current_configuration_commit_start_time_utc": at(state.role_since_s) if local else None,
-            "is_internal": False,
-        }
+        yield replica_state_row(
+            group.id,
+            group.replica_id(state.name),
+            role,
+            linked,
+            (operational, _recovery_health(state)) if local else None,
+            _replica_health(group, viewer, state),
+            last_connect_error_number=error[0] if error else None,
+            last_connect_error_description=error[1] if error else None,
+            last_connect_error_timestamp=at(error[2]) if error else None,
+            current_configuration_commit_start_time_utc=at(state.role_since_s) if local else None,
+        )
 
 
 def dm_hadr_availability_replica_cluster_states(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
@@ -218,51 +185,44 @@ def _database_row(
     suspended = copy.suspended if local or _seen(group, viewer, state) else None
     participant = (state.name, database) in viewer.view.ready if not is_primary else bool(_participants(group, viewer, database))
     known = copy.known_hardened if source is not None and not local else copy.hardened
-    last = group.ledgers[database].last_commit(copy.fork, known if is_primary or not local else copy.redone)
-    row: Row = {
-        "database_id": database_ids.get(database),
-        "group_id": group.id,
-        "replica_id": group.replica_id(state.name),
-        "group_database_id": group.database_id(database),
-        "is_local": local,
-        "is_primary_replica": is_primary,
-        "synchronization_state": SYNC_CODE[sync],
-        "synchronization_state_desc": sync.value,
-        "is_commit_participant": participant,
-        **_health(health),
-        "database_state": STATE_CODE[copy.database_state] if local else None,
-        "database_state_desc": copy.database_state.value if local else None,
-        "is_suspended": suspended is not None,
-        "suspend_reason": SUSPEND_CODE[suspended] if suspended is not None else None,
-        "suspend_reason_desc": suspended.value if suspended is not None else None,
-        "recovery_lsn": lsn_decimal(copy.recovery_lsn) if is_primary else MAX_LSN,
-        "truncation_lsn": lsn_decimal(truncation_lsn(group, state.name, database)),
-        "last_hardened_lsn": lsn_decimal(known),
-        "last_hardened_time": at(copy.hardened_s) if not is_primary else None,
-        "filestream_send_rate": None if is_primary else 0,
-        "end_of_log_lsn": lsn_decimal(known),
-        "last_commit_lsn": lsn_decimal(last.lsn, 3) if last is not None else None,
-        "last_commit_time": at(last.at_s) if last is not None else None,
-        "low_water_mark_for_ghosts": ghosts,
-    }
+    row = database_state_row(
+        {
+            "database_id": database_ids.get(database),
+            "group_id": group.id,
+            "replica_id": group.replica_id(state.name),
+            "group_database_id": group.database_id(database),
+        },
+        copy,
+        group.ledgers[database],
+        local=local,
+        is_primary=is_primary,
+        sync=sync,
+        state=health,
+        participant=participant,
+        suspended=suspended,
+        known_lsn=known,
+        commit_lsn=known if is_primary or not local else copy.redone,
+        truncation_lsn=truncation_lsn(group, state.name, database),
+        at=at,
+    ) | {"filestream_send_rate": None if is_primary else 0, "low_water_mark_for_ghosts": ghosts}
     if is_primary:
         return row
-    send_rate, redo_rate = rates.get((state.name, database), (0.0, 0.0))
     end = source.hardened if source is not None else copy.received
-    row |= {
-        "last_sent_lsn": lsn_decimal(copy.sent),
-        "last_sent_time": at(copy.sent_s),
-        "last_received_lsn": lsn_decimal(copy.received),
-        "last_received_time": at(copy.received_s),
-        "last_redone_lsn": lsn_decimal(copy.redone, 3),
-        "last_redone_time": at(copy.redone_s),
-        "log_send_queue_size": max(0, end - copy.sent) // 1024 if source is not None else None,
-        "log_send_rate": int(send_rate),
-        "redo_queue_size": max(0, copy.hardened - copy.redone) // 1024,
-        "redo_rate": int(redo_rate),
-        "secondary_lag_seconds": lag_s(group, copy, source) if source is not None else None,
-    }
-    return row
+    unsent_kb = max(0, end - copy.sent) // 1024 if source is not None else None
+    return (
+        row
+        | secondary_columns(
+            (copy.sent, copy.received, copy.redone),
+            (unsent_kb, max(0, copy.hardened - copy.redone) // 1024),
+            rates.get((state.name, database), (0.0, 0.0)),
+            lag_s(group, copy, source) if source is not None else None,
+        )
+        | {
+            "last_sent_time": at(copy.sent_s),
+            "last_received_time": at(copy.received_s),
+            "last_redone_time": at(copy.redone_s),
+        }
+    )
 
 
 def _participants(group: Group, viewer: NodeState, database: str) -> list[str]:
@@ -295,58 +255,3 @@ def dm_hadr_automatic_seeding(group: Group, node: str, at: At = default_at) -> I
                 "error_code": 0,
                 "number_of_attempts": copy.seeding_attempts,
             }
-
-
-def dm_hadr_cluster(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
-    """sys.dm_hadr_cluster: one row, empty without a Windows cluster"""
-    row: Row = {
-        "cluster_name": "",
-        "quorum_type": None,
-        "quorum_type_desc": None,
-        "quorum_state": None,
-        "quorum_state_desc": None,
-    }
-    if group.cluster_type == ClusterType.WSFC:
-        state = group.nodes[node]
-        forced = bool(group.forced_quorum & group.part_of(node))
-        quorum = 2 if forced else (1 if state.has_quorum else 0)
-        row = {
-            "cluster_name": "aglab",
-            "quorum_type": 1 if group.witness else 0,
-            "quorum_type_desc": "NODE_AND_FILE_SHARE_MAJORITY" if group.witness else "NODE_MAJORITY",
-            "quorum_state": quorum,
-            "quorum_state_desc": ("UNKNOWN_QUORUM_STATE", "NORMAL_QUORUM", "FORCED_QUORUM")[quorum],
-        }
-    yield row
-
-
-def dm_hadr_cluster_members(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
-    """sys.dm_hadr_cluster_members (Windows cluster only)"""
-    if group.cluster_type != ClusterType.WSFC or not group.nodes[node].has_quorum:
-        return
-    part = group.part_of(node)
-    for name in group.nodes:
-        yield {
-            "member_name": name,
-            "member_type": 0,
-            "member_type_desc": "CLUSTER_NODE",
-            "member_state": int(name in part),
-            "member_state_desc": "UP" if name in part else "DOWN",
-            "number_of_quorum_votes": 1,
-        }
-    if group.witness:
-        yield {
-            "member_name": "witness",
-            "member_type": 2,
-            "member_type_desc": "FILE_SHARE_WITNESS",
-            "member_state": 1,
-            "member_state_desc": "UP",
-            "number_of_quorum_votes": 1,
-        }
-
-
-def dm_hadr_name_id_map(group: Group, node: str, at: At = default_at) -> Iterator[Row]:
-    """sys.dm_hadr_name_id_map"""
-    if group.nodes[node].member:
-        resource = str(identifier("resource", group.name)) if group.cluster_type == ClusterType.WSFC else None
-        yield {"ag_name": group.name, "ag_id": group.id, "ag_resource_id": resource, "ag_group_id": resource}

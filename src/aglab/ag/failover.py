@@ -40,7 +40,7 @@ class FailoverRules(ElectionRules):
         self.check(self.cluster_type != ClusterType.NONE, 47122, self.name)
         self.check(self.cluster_type != ClusterType.EXTERNAL or external_cluster, 47104, self.name)
         spec = self.spec_of(name)
-        self.check(spec is not None and spec.holds_data, 59021, name, self.name)
+        self.check(spec is not None and spec.holds_data, 47109, self.name)
         self.regroup()
         self.check(node.role != Role.PRIMARY, 41122, self.name)
         if self.cluster_type == ClusterType.WSFC:
@@ -75,7 +75,7 @@ class FailoverRules(ElectionRules):
         self.check(node.role != Role.PRIMARY, 41122, self.name)
         self.check(self.cluster_type != ClusterType.EXTERNAL or external_cluster, 47104, self.name)
         spec = self.spec_of(name)
-        self.check(spec is not None and spec.holds_data, 59021, name, self.name)
+        self.check(spec is not None and spec.holds_data, 47109, self.name)
         if self.cluster_type != ClusterType.NONE:
             self.regroup()
             self.check(node.role != Role.PRIMARY, 41122, self.name)

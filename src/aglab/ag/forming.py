@@ -103,9 +103,7 @@ class FormingRules(ConfigurationRules):
         for one in self.spec.replicas:
             self.check_replica(one, "CREATE")
         self.check_limits(self.replicas, "CREATE")
-        self.check(
-            self.replicas[node].holds_data and any(one.holds_data for one in self.replicas.values()), 59021, node, self.name
-        )
+        self.check(self.replicas[node].holds_data and any(one.holds_data for one in self.replicas.values()), 47121, node)
         required = self.spec.required_synchronized_secondaries_to_commit
         possible = len([one for one in self.replicas.values() if one.synchronous and one.name != node])
         self.check(0 <= required <= possible, 35248, "CREATE", required, possible, self.name)

@@ -67,7 +67,7 @@ class MembershipRules(FailoverRules):
         self.check(not node.member, 41106, self.name)
         self.check(not self.dropped, 41100, self.name)
         fits = (cluster_type or ClusterType.WSFC.value).upper() == self.cluster_type.value
-        self.check(fits, 59022, cluster_type or ClusterType.WSFC.value, self.name, self.cluster_type.value)
+        self.check(fits, 47100, self.name)
         primary = self._reachable_primary(node)
         if self.cluster_type == ClusterType.WSFC:
             self.check(name in self.replicas, 41100, self.name)

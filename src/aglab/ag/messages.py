@@ -1,7 +1,7 @@
 """SQL Server's availability-group messages: number -> severity, state, text.
 
-Numbers, severities and wording follow "Database engine events and errors" of SQL Server 2022 (documentation); the 47xxx texts
-and states follow error reports in public issue threads. ``{0}`` marks a substitution.
+Numbers, severities and wording follow "Database engine events and errors" of SQL Server 2022 (documentation), 41400 to 49999
+too; states follow error reports in public issue threads where there is one, else they are 1. ``{0}`` marks a substitution.
 """
 
 from __future__ import annotations

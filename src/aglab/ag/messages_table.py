@@ -617,11 +617,29 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "The FAILOVER_MODE option has not been specified for the replica '{0}'. Reenter the command, specifying a "
         "failover mode for the replica.",
     ),
+    47100: (
+        16,
+        1,
+        "The cluster type of availability group '{0}' doesn't match its primary configuration. Verify that the specified "
+        "availability group cluster type is correct, then retry the operation.",
+    ),
     47101: (
         16,
         1,
-        "The availability replica '{0}' of availability group '{1}' has CLUSTER_TYPE = {2}, which only supports {3} "
-        "failover mode.",
+        "The cluster type of availability group '{0}' only supports MANUAL failover mode. Verify that the specified "
+        "availability group cluster type is correct, then retry the operation.",
+    ),
+    47102: (
+        16,
+        1,
+        "The cluster type of availability group '{0}' only supports EXTERNAL failover mode. Verify that the specified "
+        "availability group cluster type is correct, then retry the operation.",
+    ),
+    47103: (
+        16,
+        1,
+        "The cluster type of availability group '{0}' only supports AUTOMATIC and MANUAL failover modes. Verify that the "
+        "specified availability group cluster type is correct, then retry the operation.",
     ),
     47104: (
         16,
@@ -635,22 +653,76 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "Cannot join availability group '{0}'. Download configuration timeout. Please check primary configuration, "
         "network connectivity and firewall setup, then retry the operation.",
     ),
+    47107: (
+        16,
+        1,
+        "The {0} operation is not allowed by the current availability group configuration. The availability group '{1}' "
+        "only supports one replica which has configuration-only availability mode. Verify that the specified availability "
+        "group availability mode is correct, then retry the operation.",
+    ),
+    47109: (
+        16,
+        1,
+        "Availability group '{0}' cannot failover to this replica. Configuration-only replica cannot become primary. An "
+        "attempt to fail over an availability group failed. The replica is a configuration-only and cannot become a primary.",
+    ),
+    47112: (
+        16,
+        1,
+        "Only the SESSION_TIMEOUT property can be modified for a configuration-only replica.",
+    ),
+    47113: (
+        16,
+        1,
+        "The '{0}' option is not valid for the '{1}' replica for modification. Remove this option, then retry the operation.",
+    ),
+    47114: (
+        16,
+        1,
+        "Availability replica '{0}' cannot be added to availability group '{1}'. Configuration-only replicas can only be added "
+        "to availability groups with CLUSTER_TYPE = EXTERNAL. Verify that the AVAILABILITY_MODE setting of the replica spec, "
+        "then retry the operation.",
+    ),
+    47121: (
+        16,
+        1,
+        "The replica spec for the local replica '{0}' has an invalid availability mode. Valid values are SYNCHRONOUS_COMMIT "
+        "and ASYNCHRONOUS_COMMIT.",
+    ),
     47122: (
         16,
         1,
         "Cannot failover an availability replica for availability group '{0}' since it has CLUSTER_TYPE = NONE. Only "
         "force failover is supported in this version of SQL Server.",
     ),
-    59021: (
+    47129: (
         16,
         1,
-        "A CONFIGURATION_ONLY replica ('{0}') cannot take this role or operation in availability group '{1}': it holds "
-        "no databases, needs CLUSTER_TYPE EXTERNAL or NONE, cannot be altered and there can be one only.",
+        "Creating Distributed availability group '{0}' has failed. Cannot create Distributed Availability Group on top of "
+        "Contained Availability Group. Verify Availability Group's name, then retry the operation.",
     ),
-    59022: (
+    47135: (
         16,
         1,
-        "The CLUSTER_TYPE of the JOIN ({0}) is not that of availability group '{1}' ({2}).",
+        "Contained availability group system database '{0}' cannot be removed from contained availability group '{1}'.",
+    ),
+    47136: (
+        16,
+        1,
+        "Cannot add database '{0}' to contained availability group '{1}' because it is in the exclusion list. Remove the "
+        "excluded database from the database list and retry the operation.",
+    ),
+    47142: (
+        16,
+        1,
+        "Creating contained availability group '{0}' failed. One of contained system database '{1}' already exists. Remove it "
+        "or add 'reuse_system_databases' option, then retry the operation again.",
+    ),
+    47143: (
+        16,
+        1,
+        "Option 'reuse_system_databases' is invalid for creating availability group '{0}'. Option 'reuse_system_databases' can "
+        "only be used with contained availability group. Correct the option and retry the operation.",
     ),
 }
 

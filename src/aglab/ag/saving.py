@@ -10,9 +10,9 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from aglab.ag.distributed import Distributed
-from aglab.ag.forwarding import Participant, Side
 from aglab.ag.group import Group
 from aglab.ag.ledger import Fork, Ledger, LoggedCommit
+from aglab.ag.sides import Participant, Side
 from aglab.ag.spec import (
     AvailabilityMode,
     ClusterType,

@@ -20,7 +20,7 @@ from aglab.twin.adapter_results import message, recording_columns, recording_row
 from aglab.twin.clock import EPOCH, checked_seconds
 from aglab.twin.faults import Faults
 from aglab.twin.governor_limits import load_logs_in
-from aglab.twin.plant import checked_every, checked_users
+from aglab.twin.recording import checked_every, checked_users
 from aglab.twin.statedir import checked_snapshot_name
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from aglab.core.sqltypes import FLOAT, SYSNAME, Column, SqlType
 from aglab.tsql import Columns, Done, Message, Rows
 
 if TYPE_CHECKING:
-    from aglab.twin.plant import Recording
+    from aglab.twin.recording import Recording
 
 ROWS_A_CHUNK = 500
 

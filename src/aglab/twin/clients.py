@@ -12,13 +12,13 @@ from aglab.tsql.effects import Wait
 if TYPE_CHECKING:
     from aglab.twin.listener import Connection
     from aglab.twin.node import Node
-    from aglab.twin.world import Task
+    from aglab.twin.task import Task
 
 _SERIALS_A_NODE = 1_000_000_000_000
 
 
 class Client:
-    """One logged-in connection (a :class:`~aglab.twin.world.Party`)."""
+    """One logged-in connection (a :class:`~aglab.twin.task.Party`)."""
 
     def __init__(self, node: Node, connection: Connection, session: Session, now_wall_s: float) -> None:
         self.node = node
@@ -35,7 +35,7 @@ class Client:
         self.connection_id = uuid.uuid5(node.server_id, f"{session.spid}:{connection.serial}")
 
     def wait_started(self, wait: Wait) -> None:
-        """See :class:`aglab.twin.world.Party`."""
+        """See :class:`aglab.twin.task.Party`."""
         session = self.session
         session.status = "suspended"
         session.wait_type = wait.wait_type
@@ -45,7 +45,7 @@ class Client:
             session.blocked_by = self.node.instance.locks.blocker(session.spid)
 
     def wait_ended(self, wait: Wait, waited_us: int) -> None:
-        """See :class:`aglab.twin.world.Party`."""
+        """See :class:`aglab.twin.task.Party`."""
         session = self.session
         session.status = "running"
         session.wait_type = session.wait_resource = ""

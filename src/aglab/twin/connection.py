@@ -37,7 +37,7 @@ _SERIALS = count(1)
 class Connection(asyncio.BufferedProtocol):
     """One client: the socket, the wire state, and the session in the world once it has logged in.
 
-    It is the :class:`~aglab.twin.world.Sink` of its session: ``post``, ``attention_done`` and ``hang_up`` are called by whoever
+    It is the :class:`~aglab.twin.task.Sink` of its session: ``post``, ``attention_done`` and ``hang_up`` are called by whoever
     runs the world (its own thread, or the listener's for a batch known to be quick), the rest by the event loop.
 
     Parameters
@@ -218,14 +218,14 @@ class Connection(asyncio.BufferedProtocol):
             self.listener.loop.call_soon_threadsafe(action, *arguments)
 
     def post(self, effects: list[Any], done: bool, acknowledge: bool) -> None:
-        """See :class:`aglab.twin.world.Sink`."""
+        """See :class:`aglab.twin.task.Sink`."""
         if threading.get_ident() == self.listener.thread_id:
             self._deliver(effects, done, acknowledge)
         else:
             self._later(self._deliver, effects, done, acknowledge)
 
     def attention_done(self) -> None:
-        """See :class:`aglab.twin.world.Sink`."""
+        """See :class:`aglab.twin.task.Sink`."""
         self._later(self._confirm_attention)
 
     def _confirm_attention(self) -> None:
@@ -237,7 +237,7 @@ class Connection(asyncio.BufferedProtocol):
             self._next_request()
 
     def hang_up(self) -> None:
-        """See :class:`aglab.twin.world.Sink`."""
+        """See :class:`aglab.twin.task.Sink`."""
         self._later(self._end)
 
     def accept(self, database: str, language: str, spid: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.ag import AvailabilityMode, Role, effects, saving
 from aglab.ag.distributed import Distributed
-from aglab.ag.forwarding import Side
+from aglab.ag.sides import Side
 from aglab.tsql import Session, TsqlError
 from aglab.twin.endpoints import closed_pairs, node_of_host, parsed_url
 

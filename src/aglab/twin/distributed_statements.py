@@ -63,7 +63,7 @@ def create(node: Node, reader: Clauses, name: str, session: Session) -> None:
     said = _participants(reader, "CREATE AVAILABILITY GROUP")
     if groups.on(node.name, name) is not None or groups.distributed.named(name) is not None:
         raise _refuse(19509, name)
-    _no_contained(node, said)
+    _no_contained(node, name, said)
     groups.sync()
     made, effects = Distributed.create(name, said, [one.rules for one in groups], node.name, node.cluster.clock.now_s)
     groups.distributed.carry_out(effects, session)
@@ -72,11 +72,11 @@ def create(node: Node, reader: Clauses, name: str, session: Session) -> None:
     groups.settled()
 
 
-def _no_contained(node: Node, said: list[Participant]) -> None:
-    """SQL Server 2022 has no distributed group over a contained one; the number of its error could not be confirmed."""
+def _no_contained(node: Node, name: str, said: list[Participant]) -> None:
+    """SQL Server 2022 has no distributed group over a contained one. Error 47129."""
     for one in said:
         if any(group.rules.spec.contained for group in node.cluster.groups.named(one.group)):
-            raise not_implemented(f"a distributed availability group over the contained availability group '{one.group}'")
+            raise _refuse(47129, name)
 
 
 def alter(node: Node, dag: Distributed, reader: Clauses, session: Session) -> None:
@@ -86,7 +86,7 @@ def alter(node: Node, dag: Distributed, reader: Clauses, session: Session) -> No
     now_s = cluster.clock.now_s
     if reader.accept("JOIN"):
         said = _participants(reader, "ALTER AVAILABILITY GROUP")
-        _no_contained(node, said)
+        _no_contained(node, dag.name, said)
         effects = dag.join(node.name, said, [one.rules for one in groups], now_s)
     elif reader.accept("MODIFY", "AVAILABILITY", "GROUP", "ON"):
         rows = reader.listed(lambda: _changes(reader, "MODIFY AVAILABILITY GROUP"))

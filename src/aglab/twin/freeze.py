@@ -23,7 +23,8 @@ from aglab.twin.freeze_rows import dump as dump
 from aglab.twin.freeze_rows import load as load
 from aglab.twin.governor import Governor
 from aglab.twin.health_session import HealthSession
-from aglab.twin.plant import Plant, Recording
+from aglab.twin.plant import Plant
+from aglab.twin.recording import Recording
 from aglab.twin.traces.sessions import Traces
 
 if TYPE_CHECKING:

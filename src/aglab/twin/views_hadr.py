@@ -9,8 +9,9 @@ import datetime as dt
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from aglab.ag import Group, catalog, distributed_dmv, dmv
+from aglab.ag import Group, catalog, cluster_dmv, distributed_dmv, dmv
 from aglab.ag.distributed import Distributed
+from aglab.ag.rows import At
 from aglab.twin import availability as av
 from aglab.twin import redo_threads
 from aglab.twin.clock import EPOCH
@@ -27,7 +28,7 @@ def at(seconds: float) -> dt.datetime:
     return av.time_at(EPOCH, seconds)
 
 
-def _plain(provider: Callable[[Group, str, dmv.At], Iterable[Row]]) -> Callable[[Node, Availability], Iterable[Row]]:
+def _plain(provider: Callable[[Group, str, At], Iterable[Row]]) -> Callable[[Node, Availability], Iterable[Row]]:
     def rows_of(node: Node, group: Availability) -> Iterable[Row]:
         return provider(group.rules, node.name, at)
 
@@ -53,7 +54,7 @@ def database_replica_states(node: Node, group: Availability) -> Iterable[Row]:
 
 def hadr_cluster(node: Node, group: Availability) -> Iterable[Row]:
     """sys.dm_hadr_cluster: one row without a Windows cluster"""
-    for row in dmv.dm_hadr_cluster(group.rules, node.name, at):
+    for row in cluster_dmv.dm_hadr_cluster(group.rules, node.name, at):
         if row["quorum_type"] is None:
             row |= {"quorum_type": 4, "quorum_type_desc": "UNKNOWN_QUORUM"}
             row |= {"quorum_state": 0, "quorum_state_desc": "UNKNOWN_QUORUM_STATE"}
@@ -74,14 +75,14 @@ VIEWS: dict[str, Callable[[Node, Availability], Iterable[Row]]] = {
     "sys.dm_hadr_database_replica_states": database_replica_states,
     "sys.dm_hadr_database_replica_cluster_states": _plain(dmv.dm_hadr_database_replica_cluster_states),
     "sys.dm_hadr_cluster": hadr_cluster,
-    "sys.dm_hadr_cluster_members": _plain(dmv.dm_hadr_cluster_members),
+    "sys.dm_hadr_cluster_members": _plain(cluster_dmv.dm_hadr_cluster_members),
     "sys.dm_hadr_ag_threads": redo_threads.ag_threads,
     "sys.dm_hadr_db_threads": redo_threads.db_threads,
-    "sys.dm_hadr_name_id_map": _plain(dmv.dm_hadr_name_id_map),
+    "sys.dm_hadr_name_id_map": _plain(cluster_dmv.dm_hadr_name_id_map),
     "sys.dm_hadr_automatic_seeding": _plain(dmv.dm_hadr_automatic_seeding),
     "sys.dm_hadr_availability_replica_cluster_nodes": _plain(dmv.dm_hadr_availability_replica_cluster_nodes),
 }
-DISTRIBUTED: dict[str, Callable[[Distributed, str, dmv.At], Iterable[Row]]] = {
+DISTRIBUTED: dict[str, Callable[[Distributed, str, At], Iterable[Row]]] = {
     "sys.availability_groups": distributed_dmv.availability_groups,
     "sys.availability_replicas": distributed_dmv.availability_replicas,
     "sys.dm_hadr_availability_group_states": distributed_dmv.dm_hadr_availability_group_states,

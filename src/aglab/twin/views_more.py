@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from aglab.ag import distributed_dmv
 from aglab.hardware.numa import node_of_scheduler, numa_nodes
 from aglab.twin import availability as av
 from aglab.twin import encryption, governor_views, views_endpoints, views_memory
@@ -136,6 +137,18 @@ def is_preferred(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     yield {"value": node.backup_preferred(name)}
 
 
+def distributed_replica(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.fn_hadr_distributed_ag_replica(lag_id, replica_id)"""
+    for dag in node.cluster.groups.distributed.known(node.name):
+        yield from distributed_dmv.local_replica(dag, arguments[0], arguments[1])
+
+
+def distributed_database(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
+    """sys.fn_hadr_distributed_ag_database_replica(lag_id, database_id)"""
+    for dag in node.cluster.groups.distributed.known(node.name):
+        yield from distributed_dmv.local_database(dag, arguments[0], arguments[1], node.name)
+
+
 def nothing(node: Node, arguments: tuple[Any, ...]) -> Iterable[Row]:
     """A view that has no rows on this kind of cluster"""
     return ()
@@ -150,6 +163,8 @@ VIEWS: dict[str, Callable[[Node, tuple[Any, ...]], Iterable[Row]]] = {
     **trace_views.VIEWS,
     "sys.fn_hadr_is_primary_replica": is_primary,
     "sys.fn_hadr_backup_is_preferred_replica": is_preferred,
+    "sys.fn_hadr_distributed_ag_replica": distributed_replica,
+    "sys.fn_hadr_distributed_ag_database_replica": distributed_database,
     **governor_views.VIEWS,
     **views_memory.VIEWS,
     **encryption.VIEWS,

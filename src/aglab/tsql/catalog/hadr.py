@@ -143,3 +143,5 @@ define(
 )
 define("sys.fn_hadr_is_primary_replica(sysname): value bit")
 define("sys.fn_hadr_backup_is_preferred_replica(sysname): value bit")
+define("sys.fn_hadr_distributed_ag_replica(uniqueidentifier, uniqueidentifier): group_id uniqueidentifier")
+define("sys.fn_hadr_distributed_ag_database_replica(uniqueidentifier, uniqueidentifier): group_database_id uniqueidentifier")
