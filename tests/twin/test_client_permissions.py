@@ -185,7 +185,8 @@ def test_views_of_roles_and_permissions(ann):
         ("USE OLTP; GRANT SELECT ON dbo.none TO ann", "Cannot find the object 'none'"),
         ("USE OLTP; GRANT SELECT ON SCHEMA::none TO ann", "Cannot find the schema 'none'"),
         ("USE OLTP; GRANT SELECT TO nobody", "Cannot find the user 'nobody'"),
-        ("USE OLTP; GRANT SELECT (id) ON dbo.t TO ann", "does not implement"),
+        ("USE OLTP; GRANT DELETE (id) ON dbo.t TO ann", "Sub-entity lists"),
+        ("USE OLTP; GRANT SELECT (nosuch) ON dbo.t TO ann", "Column name 'nosuch' does not exist"),
         ("USE OLTP; GRANT FLY TO ann", "FLY"),
         ("ALTER SERVER ROLE nosuch ADD MEMBER ann", "Cannot alter the server role 'nosuch'"),
         ("ALTER SERVER ROLE dbcreator ADD MEMBER nobody", "Cannot add the principal 'nobody'"),
@@ -217,3 +218,47 @@ def test_permissions_survive_a_restart_of_the_twin(ann):
     ann.sql("EXEC twin.restore @name = 'granted'")
     with limited(ann, "ann", "OLTP") as link:
         run(link, "SELECT * FROM sys.dm_os_wait_stats; SELECT id FROM dbo.t")
+
+
+def test_permissions_on_columns(ann):
+    """Columns that were granted are read and changed, others are 230; a DENY on a column beats a GRANT on the table."""
+    ann.sql("CREATE TABLE dbo.pay (id int NOT NULL PRIMARY KEY, name varchar(20), salary int)", database="OLTP")
+    ann.sql("INSERT dbo.pay VALUES (1, 'ann', 10); CREATE VIEW dbo.open_pay AS SELECT id, salary FROM dbo.pay", database="OLTP")
+    denied = "The SELECT permission was denied on the column 'salary' of the object 'pay', database 'OLTP', schema 'dbo'."
+    with limited(ann, "ann", "OLTP") as link:
+        assert "denied on the object 'pay'" in fails(link, "SELECT id FROM dbo.pay")
+        ann.sql("GRANT SELECT (id, name), UPDATE (name) ON dbo.pay TO ann", database="OLTP")
+        assert run(link, "SELECT id, name FROM dbo.pay") == [[{"id": 1, "name": "ann"}]]
+        assert run(link, "SELECT COUNT(*) AS n FROM dbo.pay") == [[{"n": 1}]]
+        for text in (
+            "SELECT * FROM dbo.pay",
+            "SELECT id FROM dbo.pay WHERE salary > 1",
+            "SELECT MAX(p.salary) FROM dbo.pay AS p",
+        ):
+            assert denied in fails(link, text)
+        run(link, "UPDATE dbo.pay SET name = 'Ann' WHERE id = 1")
+        assert "UPDATE permission was denied on the column 'salary'" in fails(link, "UPDATE dbo.pay SET salary = 99")
+        assert "DELETE permission was denied on the object" in fails(link, "DELETE dbo.pay")
+        asked = "SELECT HAS_PERMS_BY_NAME('dbo.pay', 'OBJECT', 'SELECT', '{}', 'COLUMN') AS a"
+        assert [run(link, asked.format(name))[0][0]["a"] for name in ("name", "salary", "nosuch")] == [1, 0, None]
+        said = "SELECT minor_id, permission_name AS p, state_desc AS s FROM sys.database_permissions WHERE minor_id > 0"
+        shown = sorted(tuple(row.values()) for row in ann.rows(said, database="OLTP"))
+        assert shown == [(1, "SELECT", "GRANT"), (2, "SELECT", "GRANT"), (2, "UPDATE", "GRANT")]
+        ann.sql(
+            "REVOKE SELECT ON dbo.pay FROM ann; GRANT SELECT ON dbo.pay TO ann; DENY SELECT ON dbo.pay (salary) TO ann",
+            database="OLTP",
+        )
+        assert run(link, "SELECT id, name FROM dbo.pay") == [[{"id": 1, "name": "Ann"}]]
+        assert denied in fails(link, "SELECT salary FROM dbo.pay")
+        ann.sql("GRANT SELECT ON dbo.open_pay TO ann", database="OLTP")
+        assert run(link, "SELECT salary FROM dbo.open_pay") == [[{"salary": 10}]]
+        ann.sql("DENY SELECT ON dbo.open_pay TO ann; GRANT SELECT ON dbo.open_pay (id) TO ann", database="OLTP")
+        assert run(link, "SELECT id FROM dbo.open_pay") == [[{"id": 1}]]
+        ann.sql(
+            "GRANT CREATE TABLE TO ann; GRANT ALTER ON SCHEMA::dbo TO ann; GRANT REFERENCES (name) ON dbo.pay TO ann",
+            database="OLTP",
+        )
+        child = "CREATE TABLE dbo.child (id int REFERENCES dbo.pay (id))"
+        assert "REFERENCES permission was denied on the column 'id'" in fails(link, child)
+        ann.sql("GRANT REFERENCES (id) ON dbo.pay TO ann", database="OLTP")
+        run(link, child)

@@ -97,7 +97,10 @@ def test_impersonation_without_return(two):
         assert run(link, "SELECT SUSER_SNAME() AS n")[-1] == [{"n": "ann"}]
 
 
-def test_permissions_on_columns_are_refused_by_name(two):
-    """Not taken for a permission on the table."""
-    with contextlib.closing(two.connect(database="OLTP")) as link:
-        assert "columns" in fails(link, "GRANT SELECT (a) ON dbo.mine TO bob")
+def test_a_permission_on_a_column_shows_the_table(two):
+    """A grant on one column is a permission on its table."""
+    two.sql("REVOKE SELECT ON dbo.mine FROM ann", database="OLTP")
+    with limited(two, "ann", "OLTP") as link:
+        assert names(link, "sys.tables") == set()
+        two.sql("GRANT SELECT (a) ON dbo.mine TO ann", database="OLTP")
+        assert names(link, "sys.tables") == {"mine"}

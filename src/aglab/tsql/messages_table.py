@@ -188,6 +188,12 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "Explicit value must be specified for identity column in table '{0}' either when IDENTITY_INSERT is set to ON or when a "
         "replication user is inserting into a NOT FOR REPLICATION identity column.",
     ),
+    230: (14, 1, "The {0} permission was denied on the column '{1}' of the object '{2}', database '{3}', schema '{4}'."),
+    1020: (
+        15,
+        1,
+        "Sub-entity lists (such as column or security expressions) cannot be specified for entity-level permissions.",
+    ),
     547: (
         16,
         0,

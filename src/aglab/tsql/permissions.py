@@ -6,8 +6,8 @@ A sysadmin (sa is one) passes every check before anything here is looked at. Gra
 documentation). Number and wording of 229 (with its state 5) and 262 were found in public reports of these errors; those of 230,
 297, 300, 916 and 15247 were not looked up.
 
-Left out: columns (GRANT of columns is refused by name), SELECT on the table that an UPDATE or DELETE changes, application roles,
-ownership other than dbo's, impersonation of EXECUTE AS modules. What catalogue views show: :mod:`aglab.tsql.visibility`. Inside
+Left out: SELECT on the table that an UPDATE or DELETE changes, application roles, ownership other than dbo's, impersonation of
+EXECUTE AS modules. Columns: :mod:`aglab.tsql.column_permissions`. What catalogue views show: :mod:`aglab.tsql.visibility`. Inside
 a procedure, view or function of dbo its tables are not asked for (ownership chain).
 """
 
@@ -206,30 +206,37 @@ def _keys(permission: str, schema: str, name: str) -> list[Key]:
     return keys
 
 
+def verdict(instance: Instance, database: Database, login: str, permission: str, schema: str = "", name: str = "") -> str:
+    """G granted, d denied on the object itself, D denied above it, nothing where neither is said."""
+    user = user_of(instance, database, login)
+    if user is None or user == "dbo":
+        return "D" if user is None else "G"
+    roles = database_roles(database, user)
+    if "db_owner" in roles:
+        return "G"
+    if any(permission in _DENIES.get(role, ()) for role in roles):
+        return "D"
+    states: dict[bool, set[str]] = {True: set(), False: set()}  # on the object itself, above it
+    for one in (user, *roles, "public"):
+        kept = (database.principals.get(one.lower()) or {}).get("permissions", {})
+        for key in _keys(permission, schema, name):
+            if key in kept:
+                states[key[0] == "OBJECT"].add(kept[key])
+    if "D" in states[False]:
+        return "D"
+    if "D" in states[True]:
+        return "d"
+    if states[True] or states[False] or any(permission in DATABASE_ROLES.get(role, ()) for role in roles):
+        return "G"
+    above = {"VIEW DATABASE STATE": "VIEW SERVER STATE", "VIEW DATABASE PERFORMANCE STATE": "VIEW SERVER PERFORMANCE STATE"}
+    return "G" if permission in above and server_allows(instance, login, above[permission]) else ""
+
+
 def database_allows(
     instance: Instance, database: Database, login: str, permission: str, schema: str = "", name: str = ""
 ) -> bool:
     """Whether a login holds a permission on a database, or on an object of it; a DENY anywhere wins."""
-    user = user_of(instance, database, login)
-    if user is None or user == "dbo":
-        return user is not None
-    roles = database_roles(database, user)
-    if "db_owner" in roles:
-        return True
-    if any(permission in _DENIES.get(role, ()) for role in roles):
-        return False
-    keys = _keys(permission, schema, name)
-    states = [
-        (database.principals.get(one.lower()) or {}).get("permissions", {}).get(key)
-        for one in (user, *roles, "public")
-        for key in keys
-    ]
-    if "D" in states:
-        return False
-    if "G" in states or "W" in states or any(permission in DATABASE_ROLES.get(role, ()) for role in roles):
-        return True
-    above = {"VIEW DATABASE STATE": "VIEW SERVER STATE", "VIEW DATABASE PERFORMANCE STATE": "VIEW SERVER PERFORMANCE STATE"}
-    return permission in above and server_allows(instance, login, above[permission])
+    return verdict(instance, database, login, permission, schema, name) == "G"
 
 
 def may_pass_on(instance: Instance, database: Database, login: str, permission: str, kind: str, place: str) -> bool:

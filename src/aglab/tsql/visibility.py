@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aglab.tsql.column_permissions import ON_COLUMNS, columns_said
 from aglab.tsql.permissions import ON_OBJECTS, database_allows, database_roles, server_allows, user_of
 from aglab.tsql.store.table import Table
 
@@ -55,7 +56,12 @@ def _everything_hidden(runtime: Any, database: Database) -> bool:
 
 
 def _visible(runtime: Any, database: Database, schema: str, name: str) -> bool:
-    return any(database_allows(runtime.instance, database, runtime.session.login, one, schema, name) for one in ON_OBJECTS)
+    instance, login = runtime.instance, runtime.session.login
+    if any(database_allows(instance, database, login, one, schema, name) for one in ON_OBJECTS):
+        return True
+    user = user_of(instance, database, login) or ""
+    said = (columns_said(database, (user, *database_roles(database, user), "public"), one, schema, name) for one in ON_COLUMNS)
+    return any(states & {"G", "W"} for found in said for states in found.values())
 
 
 def _of_objects(runtime: Any, view: View, database: Database, rows: list[Row]) -> list[Row]:

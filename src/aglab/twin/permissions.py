@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from aglab.tsql import Command, Session, permissions
+from aglab.tsql import Command, Session, column_permissions, permissions
 from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.store.database import Database
 from aglab.twin.clauses import Clauses
@@ -90,7 +90,7 @@ def check(node: Node, command: Command, session: Session) -> None:
 
 # -- GRANT, DENY, REVOKE -------------------------------------------------------------------------------------------------------
 def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
-    """GRANT | DENY | REVOKE permission [, ...] [ON [class::]securable] TO | FROM principal [, ...]"""
+    """GRANT | DENY | REVOKE permission [(column, ...)] [, ...] [ON [class::]securable [(column, ...)]] TO | FROM name"""
     reader = clauses_of(command)
     if reader.at("CONNECT", "ON", "ENDPOINT"):
         if not permissions.may(node.instance, session, "ALTER ANY ENDPOINT"):
@@ -99,8 +99,11 @@ def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
         return
     verb = command.name.upper()
     only_option = verb == "REVOKE" and reader.accept("GRANT", "OPTION", "FOR")
-    names = _names(reader)
+    named = _names(reader)
+    names = [name for name, _ in named]
     securable = _securable(reader) if reader.accept("ON") else None
+    behind = _columns(reader) if securable is not None else []
+    columns = {name: own or behind for name, own in named if own or behind}
     reader.choice(*(("TO", "FROM") if verb == "REVOKE" else ("TO",)))
     principals = reader.listed(reader.name)
     with_option = verb == "GRANT" and reader.accept("WITH", "GRANT", "OPTION")
@@ -110,23 +113,31 @@ def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
     if securable is None and all(one in permissions.SERVER_TYPES for one in names):
         _on_server(node, session, names, principals, state)
     else:
-        _in_database(node, session, names, securable, principals, state)
+        _in_database(node, session, names, securable, principals, state, columns)
     node.cluster.dirty_rows = True
     keep_principals(node)
     yield from ()
 
 
-def _names(reader: Clauses) -> list[str]:
-    def one() -> str:
-        words = [reader.word()]
-        while not (reader.at(",") or reader.at("ON") or reader.at("TO") or reader.at("FROM")):
-            if reader.at("("):
-                raise not_implemented("permissions on columns (GRANT ... (column))")
-            words.append(reader.word())
-        return " ".join(word for word in words if word != "PRIVILEGES")
+def _names(reader: Clauses) -> list[tuple[str, list[str]]]:
+    """Permissions, each with its columns. ALL is refused by name."""
 
-    found = reader.listed(one)
-    return ["EXECUTE" if name == "EXEC" else name for name in found]
+    def one() -> tuple[str, list[str]]:
+        words = [reader.word()]
+        while not any(reader.at(word) for word in (",", "ON", "TO", "FROM", "(")):
+            words.append(reader.word())
+        name = " ".join(word for word in words if word != "PRIVILEGES")
+        return "EXECUTE" if name == "EXEC" else name, _columns(reader)
+
+    return reader.listed(one)
+
+
+def _columns(reader: Clauses) -> list[str]:
+    if not reader.accept("("):
+        return []
+    found = reader.listed(reader.name)
+    reader.expect(")")
+    return found
 
 
 def _securable(reader: Clauses) -> tuple[str, tuple[str, ...]]:
@@ -171,6 +182,7 @@ def _in_database(
     securable: tuple[str, tuple[str, ...]] | None,
     principals: list[str],
     state: str | None,
+    columns: dict[str, list[str]],
 ) -> None:
     database = node.instance.database(session.database)
     assert database is not None
@@ -179,6 +191,9 @@ def _in_database(
         if name not in permissions.DATABASE_TYPES:
             raise error(102, name.split(" ")[0])
     kind, place = _place(database, securable)
+    if any(kind != "OBJECT" or name not in column_permissions.ON_COLUMNS for name in columns):
+        raise error(1020)
+    places = {name: _column_places(database, place, columns.get(name, [])) for name in names}
     instance, login = node.instance, session.login
     owns = session.is_sysadmin or permissions.database_allows(instance, database, login, "CONTROL")
     if not owns and not all(permissions.may_pass_on(instance, database, login, one, kind, place) for one in names):
@@ -187,7 +202,14 @@ def _in_database(
         principal = _principal(database, one)
         kept = principal.setdefault("permissions", {})
         for name in names:
+            for key in places[name]:
+                _set(kept, ("COLUMN", key, name), state)
+            if name in columns:
+                continue
             _set(kept, (kind, place, name), state)
+            if kind == "OBJECT" and state is None:  # REVOKE on the object takes what was said of its columns along
+                for key in [one for one in kept if one[0] == "COLUMN" and one[1].startswith(place + "\t") and one[2] == name]:
+                    del kept[key]
 
 
 def _place(database: Database, securable: tuple[str, tuple[str, ...]] | None) -> tuple[str, str]:
@@ -203,6 +225,21 @@ def _place(database: Database, securable: tuple[str, tuple[str, ...]] | None) ->
     if item is None:
         raise refusal(15151, "find", "object", parts[-1])
     return "OBJECT", f"{item.schema}.{item.name}".lower()
+
+
+def _column_places(database: Database, place: str, columns: list[str]) -> list[str]:
+    """Keys of columns. Error 1911 where a table has none of that name."""
+    if not columns:
+        return []
+    schema, _, name = place.partition(".")
+    names = column_permissions.columns_of(database.find(schema, name))
+    if names is None:
+        raise not_implemented("permissions on columns of a view whose text does not name them")
+    known = {one.lower() for one in names}
+    for one in columns:
+        if one.lower() not in known:
+            raise error(1911, one)
+    return [column_permissions.place_of(schema, name, one) for one in columns]
 
 
 def _principal(database: Database, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aglab.tsql.catalog.registry import define, provide
+from aglab.tsql.column_permissions import columns_of
 from aglab.tsql.permissions import DATABASE_TYPES, SERVER_ROLES, held
 from aglab.tsql.store.database import Database
 
@@ -224,13 +225,21 @@ def _database_permissions(runtime: Any, database: Database, arguments: tuple[Any
         if principal.get("type", "S") == "S":
             grants.setdefault(("DATABASE", "", "CONNECT"), "G")
         for (kind, place, permission), state in grants.items():
-            item = database.find(*place.split(".", 1)) if kind == "OBJECT" else None
+            item, minor = None, 0
+            if kind in ("OBJECT", "COLUMN"):
+                named, _, column = place.partition("\t")
+                item = database.find(*named.split(".", 1))
+                names = [one.lower() for one in columns_of(item) or ()] if column else []
+                minor = names.index(column) + 1 if column in names else 0
+                kind = "OBJECT"
+                if item is None or (column and not minor):
+                    continue  # it was dropped
             major = {"DATABASE": 0, "SCHEMA": schemas.get(place, 0)}.get(kind, getattr(item, "object_id", getattr(item, "id", 0)))
             yield {
                 "class": classes[kind][0],
                 "class_desc": classes[kind][1],
                 "major_id": major,
-                "minor_id": 0,
+                "minor_id": minor,
                 "grantee_principal_id": principal["principal_id"],
                 "grantor_principal_id": 1,
                 "type": DATABASE_TYPES[permission],

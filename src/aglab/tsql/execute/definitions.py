@@ -6,6 +6,7 @@ import zlib
 
 from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast_statements as st
+from aglab.tsql.column_permissions import refused_columns
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.dml import DmlMixin
 from aglab.tsql.execute.targets import Target
@@ -144,6 +145,13 @@ def _foreign_key(runtime: Runtime, table: Table, spec: st.ConstraintSpec, ordina
     wanted = {parent.ordinal(column) for column in columns}
     if not columns or not any(index.unique and set(index.columns) == wanted for index in parent.indexes):
         raise error(1776, ".".join(spec.referenced), name, line=spec.line)
+    if parent is not table and not runtime.procedure_id:
+        names = [column.name for column in parent.columns]
+        asked = (runtime.instance, runtime.session, runtime.database, "REFERENCES", parent.schema, parent.name)
+        refused = refused_columns(*asked, names)
+        for ordinal in sorted(refused):
+            if ordinal in wanted:
+                raise refused[ordinal]
     table.foreign_keys.append(ForeignKey(name, tuple(ordinals), parent.full_name, columns, spec.on_delete, spec.on_update))
 
 

@@ -78,7 +78,7 @@ class DmlMixin(InsertMixin, SelectMixin):
 
     def _update_rows(self, s: st.Update) -> Effects[None]:
         target, source_node = self._locate(s)
-        self.check_writable(target)
+        self.check_writable(target, [one.column for one in s.assignments if one.column])
         if s.cursor:
             raise not_implemented("UPDATE ... WHERE CURRENT OF", s.line)
 

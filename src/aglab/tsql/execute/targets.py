@@ -9,6 +9,7 @@ from typing import Any
 from aglab.core.sqltypes import BIGINT, FLOAT, nvarchar
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
+from aglab.tsql.column_permissions import refused_columns
 from aglab.tsql.effects import Columns, Rows
 from aglab.tsql.execute.base import ESCALATION_ROWS, BaseExecutor, Effects
 from aglab.tsql.execute.writes import TableWriter, assigner, make_writer
@@ -144,15 +145,23 @@ class TargetMixin(BaseExecutor):
         """What tells plans of one statement apart: a temporary table by itself; a table variable is the same in every call."""
         return "" if target.database is not None else target.variable or str(id(target.table))
 
-    def check_writable(self, target: Target) -> None:
-        """The database's own refusal: read-only, secondary role."""
+    def check_writable(self, target: Target, changed: list[str] | None = None) -> None:
+        """The database's own refusal: read-only, secondary role; and permission on the table, or on the columns changed."""
         if target.database is None:
             return
         self.runtime.host.check_access(target.database.name, self.session, True)
         if not self.session.is_sysadmin and not self.runtime.procedure_id:
             what = self.session.command if self.session.command in ("INSERT", "UPDATE", "DELETE") else "ALTER"
             table = target.table
-            need_object(self.runtime.instance, self.session, target.database, what, table.schema, table.name)
+            asked = (self.runtime.instance, self.session, target.database, what, table.schema, table.name)
+            if changed is None:
+                need_object(*asked)
+            else:
+                refused = refused_columns(*asked, [column.name for column in table.columns])
+                for name in changed:
+                    ordinal = table.ordinal(name)
+                    if ordinal in refused:
+                        raise refused[ordinal]
         if target.database.options["is_read_only"]:
             raise error(3906, target.database.name)
 

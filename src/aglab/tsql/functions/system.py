@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, SqlType, nvarchar
-from aglab.tsql import permissions
+from aglab.tsql import column_permissions, permissions
 from aglab.tsql.functions.registry import builder, prepare
 from aglab.tsql.query.scope import Expr
 
@@ -64,7 +64,16 @@ def _has_permission(runtime: Any, securable: str | None, kind: str | None, permi
     if what == "SCHEMA":
         return int(permissions.database_allows(instance, database, login, name, parts[-1]))
     item = database.find(parts[-2] if len(parts) > 1 else "", parts[-1])
-    return None if item is None else int(permissions.database_allows(instance, database, login, name, item.schema, item.name))
+    if item is None:
+        return None
+    if len(rest) > 1 and str(rest[1] or "").upper() == "COLUMN" and name in column_permissions.ON_COLUMNS:
+        column = str(rest[0] or "").strip("[]")
+        names = [one.lower() for one in column_permissions.columns_of(item) or ()]
+        if names and column.lower() not in names:
+            return None
+        asked = (instance, database, login, name, item.schema, item.name)
+        return int(column_permissions.column_allows(*asked, column))
+    return int(permissions.database_allows(instance, database, login, name, item.schema, item.name))
 
 
 def _has_access(runtime: Any, name: str | None) -> int | None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast
+from aglab.tsql.column_permissions import refused_columns
 from aglab.tsql.host import Wanted
 from aglab.tsql.messages import error, not_implemented
-from aglab.tsql.permissions import need_object
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import Conjunct, conjuncts
 from aglab.tsql.query.scope import Bound, Frame, OutColumn, Scope
@@ -138,19 +138,21 @@ class Binder:
         """A scan of a table that is known now."""
         if shared:
             self.context.host.check_access(parts[0], self.context.session, False)
-            if table is not self.context.target:
-                self._permitted(parts)
         bound = self._bound_table(node, table, parts)
+        if shared and table is not self.context.target:
+            self._permitted(bound)
         return TableScan(bound, lambda frame: table, node.hints, database_id, shared), bound
 
-    def _permitted(self, parts: tuple[str, ...]) -> None:
-        """SELECT on a table or view, but for what a module of dbo reads. Errors 916, 229."""
+    def _permitted(self, bound: Bound) -> None:
+        """SELECT on a table or view, but for what a module of dbo reads. Errors 916, 229; 230 when a closed column is read."""
         context = self.context
         if context.session.is_sysadmin or context.chained or context.depth:
             return
-        database = context.instance.database(parts[0])
+        database = context.instance.database(bound.parts[0])
         if database is not None:
-            need_object(context.instance, context.session, database, "SELECT", parts[1], parts[2])
+            names = [column.name for column in bound.columns]
+            _, schema, name = bound.parts
+            bound.refused = refused_columns(context.instance, context.session, database, "SELECT", schema, name, names)
 
     def _bound_table(self, node: ast.TableSource, table: Table, parts: tuple[str, ...]) -> Bound:
         columns = [OutColumn(c.name, c.type, c.nullable, c.case_sensitive, c.identity is not None) for c in table.columns]
@@ -193,7 +195,6 @@ class Binder:
     def _view(self, node: ast.TableSource, module: Module, database: Database) -> tuple[RowSource, Bound]:
         from aglab.tsql.query.planner import Planner, named_columns
 
-        self._permitted((database.name, module.schema, module.name))
         self.context.depth += 1
         if self.context.depth > 32:
             raise error(217, line=node.line)
@@ -206,7 +207,9 @@ class Binder:
             self.context.database = saved
             self.context.depth -= 1
         columns = named_columns(plan.columns, definition.columns, module.name, node.line)
-        return self._rows(columns, plan.rows, node.alias or module.name, (database.name, module.schema, module.name), True)
+        found = self._rows(columns, plan.rows, node.alias or module.name, (database.name, module.schema, module.name), True)
+        self._permitted(found[1])
+        return found
 
     def _system_view(self, node: ast.TableSource, database: Database, schema: str) -> tuple[RowSource, Bound] | None:
         from aglab.tsql.catalog.registry import find_view, view_rows

@@ -84,7 +84,7 @@ class ExpressionCompiler(ConditionCompiler):
     def _columnref(self, node: ast.ColumnRef) -> Expr:
         bound, ordinal, owner = self.scope.find(node)
         column = bound.columns[ordinal]
-        bound.used.add(ordinal)
+        bound.read(ordinal)
         slot = bound.slot
         if owner is not self.scope:
             self.scope.note_outer(owner, slot)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import SqlType
-from aglab.tsql.messages import error
+from aglab.tsql.messages import TsqlError, error
 from aglab.tsql.runtime import Variables
 
 if TYPE_CHECKING:
@@ -74,10 +74,17 @@ class Bound:
     table: Any = None
     index: dict[str, int] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)  # ordinals that the query reads: whether an index covers it
+    refused: dict[int, TsqlError] = field(default_factory=dict)  # columns that the session may not read
 
     def __post_init__(self) -> None:
         for ordinal, column in enumerate(self.columns):
             self.index.setdefault(column.name.lower(), ordinal)
+
+    def read(self, ordinal: int) -> None:
+        """Note that the query reads a column. Error 230."""
+        self.used.add(ordinal)
+        if ordinal in self.refused:
+            raise self.refused[ordinal]
 
     def answers(self, qualifier: tuple[str, ...]) -> bool:
         """Whether a qualified name means this source."""

@@ -162,7 +162,7 @@ class _SelectCompiler:
 
     def _column(self, bound: Any, ordinal: int, line: int) -> Expr:
         slot, column = bound.slot, bound.columns[ordinal]
-        bound.used.add(ordinal)
+        bound.read(ordinal)
         grouping = self.scope.grouping
         if grouping is not None:
             key = grouping.keys.get(f"${slot}.{ordinal}")
