@@ -142,9 +142,17 @@ class TransactionStatement(Statement):
 
 @dataclass(slots=True, eq=False)
 class DeclareCursor(Statement):
+    """DECLARE name CURSOR, or SET @variable = CURSOR (``name`` begins with @)."""
+
     name: str
     query: Query
     options: set[str]
+    update_columns: list[str] | None = None  # FOR UPDATE [OF ...]; None: not written
+
+
+@dataclass(slots=True, eq=False)
+class DeclareCursorVariable(Statement):
+    names: list[str]
 
 
 @dataclass(slots=True, eq=False)
@@ -154,3 +162,4 @@ class CursorStatement(Statement):
     direction: str = "NEXT"
     offset: Node | None = None
     into: list[str] = field(default_factory=list)
+    is_global: bool = False  # GLOBAL name

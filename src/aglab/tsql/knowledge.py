@@ -40,7 +40,20 @@ MODULE_DRIVES = {
     "NATIVE_COMPILATION": "the rules of natively compiled modules",
     "SCHEMABINDING": "needed by classifier functions and natively compiled modules; objects it names are not protected",
 }
-CURSOR_DRIVES = {"LOCAL": "the cursor ends with its procedure", "SCROLL": "every FETCH direction"}
+CURSOR_DRIVES = {
+    "LOCAL": "the cursor ends with its batch or procedure",
+    "GLOBAL": "the cursor lasts as long as the session",
+    "FORWARD_ONLY": "FETCH NEXT only",
+    "SCROLL": "every FETCH direction",
+    "STATIC": "a snapshot, read-only",
+    "KEYSET": "the rows are fixed at OPEN, their values are read at each FETCH",
+    "DYNAMIC": "rows and values are those at each FETCH",
+    "FAST_FORWARD": "forward only, read-only",
+    "READ_ONLY": "no WHERE CURRENT OF",
+    "SCROLL_LOCKS": "update locks on the row that was fetched",
+    "OPTIMISTIC": "WHERE CURRENT OF fails (16947) where the row has changed",
+    "TYPE_WARNING": "16956 where the cursor is of another type than asked for",
+}
 NODE_VERBS = ("BACKUP", "RESTORE", "CHECKPOINT", "SHUTDOWN", "KILL", "GRANT", "DENY", "REVOKE")
 
 

@@ -41,5 +41,4 @@ OPTIONS: dict[int, tuple[int, int, str]] = {
     15409: (11, 1, "'{0}' is not a role."),
     15412: (11, 1, "'{0}' is not a known fixed role."),
     15471: (0, 1, "The text for object '{0}' is encrypted."),
-    16911: (16, 1, "{0}: The fetch type {1} cannot be used with forward only cursors."),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aglab.tsql.messages_admin import ADMINISTRATION
+from aglab.tsql.messages_cursors import CURSORS
 from aglab.tsql.messages_encryption import ENCRYPTION
 from aglab.tsql.messages_memory import MEMORY
 from aglab.tsql.messages_options import OPTIONS
@@ -740,11 +741,6 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     15023: (16, 1, "User, group, or role '{0}' already exists in the current database."),
     15457: (0, 1, "Configuration option '{0}' changed from {1} to {2}. Run the RECONFIGURE statement to install."),
     15007: (16, 1, "'{0}' is not a valid login or you do not have permission."),
-    16915: (16, 1, "A cursor with the name '{0}' already exists."),
-    16916: (16, 1, "A cursor with the name '{0}' does not exist."),
-    16917: (16, 1, "Cursor is not open."),
-    16905: (16, 1, "The cursor is already open."),
-    16924: (16, 1, "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns."),
     41105: (
         16,
         0,
@@ -770,3 +766,4 @@ MESSAGES.update(MEMORY)
 MESSAGES.update(TRACES)
 MESSAGES.update(ENCRYPTION)
 MESSAGES.update(OPTIONS)
+MESSAGES.update(CURSORS)

@@ -88,6 +88,8 @@ class Runtime:
     native: bool = False  # inside a natively compiled module
     text: str = ""  # what the statements of this scope stand in
     text_start: int = 0  # where that text begins in what was parsed
+    cursors: dict[str, Any] = field(default_factory=dict)  # LOCAL ones of this scope by lower-case name
+    cursor_variables: dict[str, Any] = field(default_factory=dict)  # @name -> its cursor, or None
 
     @property
     def instance(self) -> Instance:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,11 @@ class Session:
     session_context: dict[str, Any] = field(default_factory=dict)
     last_identity: int | None = None
     trace_flags: set[int] = field(default_factory=set)
-    cursors: dict[str, Any] = field(default_factory=dict)
+    cursors: dict[str, Any] = field(default_factory=dict)  # GLOBAL ones by lower-case name
+    api_cursors: dict[int, Any] = field(default_factory=dict)  # by handle: those that drivers open
+    every_cursor: Any = field(default_factory=weakref.WeakValueDictionary)  # by handle, LOCAL ones too, while they exist
+    cursor_rows: int = 0  # @@CURSOR_ROWS
+    fetch_status: int = 0  # @@FETCH_STATUS
     group_id: int = 2
     killed: bool = False
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
@@ -118,6 +123,8 @@ class Session:
         self.temp_version += 1
         self.prepared.clear()
         self.cursors.clear()
+        self.api_cursors.clear()
+        self.cursor_rows = self.fetch_status = 0
         self.context_info = None
         self.session_context.clear()
         self.trace_flags.clear()

@@ -25,6 +25,7 @@ Provider = Callable[[Any, Database, tuple[Any, ...]], Iterable[Any]]
 MODULES = (
     "server",
     "execution",
+    "cursors",
     "statements",
     "storage",
     "partitions",

@@ -274,6 +274,10 @@ class BaseExecutor:
         session = self.session
         session.transaction = None
         session.trancount = 0
+        if session.options.cursor_close_on_commit:
+            for cursor in list(session.every_cursor.values()):
+                if cursor.is_open:
+                    cursor.close(self)
         self.runtime.instance.locks.release_all(session.spid)
 
     def rollback_all(self) -> bytes | None:

@@ -33,6 +33,8 @@ class Argument:
     result: Any = None
     result_type: SqlType | None = None
     assigned: bool = False
+    cursor: Any = None  # a cursor variable's: what it holds, and what the callee gives it
+    holds_cursor: bool = False
 
     def set(self, value: Any, sql_type: SqlType) -> None:
         """Give the output parameter its value."""
@@ -96,6 +98,13 @@ class CallMixin(BaseExecutor):
             if node is None:
                 arguments.append(Argument(argument_name, None, None, default=True))
                 continue
+            if isinstance(node, ast.Variable) and node.name.lower() in self.runtime.cursor_variables:
+                key = node.name.lower()
+                held = self.runtime.cursor_variables[key]
+                if held is not None and output:
+                    raise error(16951, node.name, line=s.line)
+                arguments.append(Argument(argument_name, None, None, output, key, cursor=held, holds_cursor=True))
+                continue
             value = yield from self.evaluate(s, node)
             variable = node.name.lower() if isinstance(node, ast.Variable) and not node.name.startswith("@@") else ""
             sql_type = (
@@ -107,7 +116,10 @@ class CallMixin(BaseExecutor):
         status = yield from self.call(name, arguments, s.line)
         variables = self.runtime.variables
         for argument in arguments:
-            if argument.output and argument.assigned:
+            if argument.holds_cursor:
+                if argument.output:
+                    self.runtime.cursor_variables[argument.variable] = argument.cursor
+            elif argument.output and argument.assigned:
                 change = converter(argument.result_type, variables.types[argument.variable], None, False)
                 value = argument.result
                 variables.values[argument.variable] = value if value is None or change is None else change(value)
@@ -191,6 +203,8 @@ class CallMixin(BaseExecutor):
         bound = bind(module, definition.parameters, arguments)
         for parameter in definition.parameters:
             key = parameter.name.lower()
+            if parameter.type.name == "cursor":
+                continue
             variables.types[key] = parameter.type
             argument = bound.get(key)
             if argument is None or argument.default:
@@ -201,6 +215,8 @@ class CallMixin(BaseExecutor):
                 continue
             variables.values[key] = to_parameter(argument, parameter.type)
         nested = self.nested(module.name, module.object_id, variables)
+        handed = [p.name.lower() for p in definition.parameters if p.type.name == "cursor"]
+        nested.runtime.cursor_variables.update(dict.fromkeys(handed))
         nested.runtime.text, nested.runtime.text_start = module.text, definition.start
         declare(definition.body, variables)
         before = self.session.trancount
@@ -208,16 +224,17 @@ class CallMixin(BaseExecutor):
         self.session.database = database.name
         loop_depth, self.interpreter.loop_depth = self.interpreter.loop_depth, 0
         nocount, isolation = self.session.options.nocount, self.session.options.isolation
-        cursors = set(self.session.cursors)
         try:
             if definition.atomic:
                 signal = yield from self._atomic(nested, definition)
             else:
                 signal = yield from nested.run_body(definition.body)
         finally:
-            for name in set(self.session.cursors) - cursors:  # LOCAL cursors end with the procedure that declared them
-                if "LOCAL" in self.session.cursors[name].statement.options:
-                    del self.session.cursors[name]
+            for key in handed:  # an open cursor goes to the caller's variable, a closed one does not
+                held = nested.runtime.cursor_variables.get(key)
+                if key in bound and held is not None and held.is_open:
+                    bound[key].cursor = held
+            nested.drop_local_cursors()
             self.interpreter.loop_depth = loop_depth
             self.session.database = saved_database
             self.session.options.nocount, self.session.options.isolation = nocount, isolation
@@ -228,7 +245,7 @@ class CallMixin(BaseExecutor):
                 self.session.temp_version += 1
         for parameter in definition.parameters:
             argument = bound.get(parameter.name.lower())
-            if argument is not None and argument.output:
+            if argument is not None and argument.output and parameter.type.name != "cursor":
                 if not parameter.output:
                     raise error(8162, parameter.name)
                 argument.set(variables.values[parameter.name.lower()], parameter.type)
@@ -300,6 +317,7 @@ class CallMixin(BaseExecutor):
         try:
             yield from nested.run_body(body)
         finally:
+            nested.drop_local_cursors()
             self.interpreter.loop_depth = loop_depth
             vars(self.session.options).update(options)  # "SET Statements": restored when control returns from the text
             if set(self.session.temp_tables) != saved_temp:

@@ -236,6 +236,8 @@ class ControlMixin(SetMixin, TransactionMixin):
         variables = self.runtime.variables
         sql_type = variables.types.get(key)
         if sql_type is None:
+            if key in self.runtime.cursor_variables and self.assign_cursor(key, s):  # type: ignore[attr-defined]
+                return None
             raise error(137, s.name, line=s.line)
         node = s.expression if s.op == "=" else self._compound(s)
         variables.values[key] = yield from self.evaluate(s, node, sql_type)

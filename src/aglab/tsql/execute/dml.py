@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from aglab.tsql import ast
@@ -15,7 +16,7 @@ from aglab.tsql.execute.targets import OutputPlan, Target, find_source
 from aglab.tsql.execute.writes import TableWriter, assigner
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
-from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.messages import error
 from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
@@ -71,6 +72,15 @@ class DmlMixin(InsertMixin, SelectMixin):
                 tree = Filter(tree, conjunct.expr.fn)
         return scope, bound, tree, compiler, planner
 
+    @staticmethod
+    def _found(frame: Frame, bound: Bound, tree: RowSource, target: Target, current: int | None) -> Iterator[None]:
+        """The rows that qualify; with WHERE CURRENT OF the one row."""
+        if current is None:
+            yield from tree.iterate(frame)
+        else:
+            frame[bound.slot], frame[bound.rid_slot] = target.table.rows[current], current
+            yield
+
     def _update(self, s: st.Update) -> Effects[Any]:
         self.session.command = "UPDATE"
         yield from self.in_transaction(lambda: self._update_rows(s))
@@ -79,8 +89,7 @@ class DmlMixin(InsertMixin, SelectMixin):
     def _update_rows(self, s: st.Update) -> Effects[None]:
         target, source_node = self._locate(s)
         self.check_writable(target, [one.column for one in s.assignments if one.column])
-        if s.cursor:
-            raise not_implemented("UPDATE ... WHERE CURRENT OF", s.line)
+        current = (yield from self.current_row(s, target)) if s.cursor else None  # type: ignore[attr-defined]
 
         def build(context: CompileContext) -> Any:
             _, bound, tree, compiler, _ = self._rows_source(context, s, target, source_node)
@@ -108,7 +117,7 @@ class DmlMixin(InsertMixin, SelectMixin):
             found: dict[int, list[Any]] = {}
             limit = top(frame) if top is not None else None
             assigned: dict[str, Any] = {}
-            for _ in tree.iterate(frame):
+            for _ in self._found(frame, bound, tree, target, current):
                 row_id = frame[bound.rid_slot]
                 if row_id in found:
                     continue
@@ -139,6 +148,8 @@ class DmlMixin(InsertMixin, SelectMixin):
             return shown
 
         shown = yield from self.guarded(apply)
+        if current is not None:
+            self.row_changed(s, target, current)  # type: ignore[attr-defined]
         self.runtime.variables.values.update(assigned)
         yield from self.finish(frame, output, shown, len(found), "UPDATE")
 
@@ -232,8 +243,7 @@ class DmlMixin(InsertMixin, SelectMixin):
     def _delete_rows(self, s: st.Delete) -> Effects[None]:
         target, source_node = self._locate(s)
         self.check_writable(target)
-        if s.cursor:
-            raise not_implemented("DELETE ... WHERE CURRENT OF", s.line)
+        current = (yield from self.current_row(s, target)) if s.cursor else None  # type: ignore[attr-defined]
 
         def build(context: CompileContext) -> Any:
             _, bound, tree, compiler, _ = self._rows_source(context, s, target, source_node)
@@ -254,7 +264,7 @@ class DmlMixin(InsertMixin, SelectMixin):
             frame = context.frame(self.runtime)
             limit = top(frame) if top is not None else None
             found: dict[int, None] = {}
-            for _ in tree.iterate(frame):
+            for _ in self._found(frame, bound, tree, target, current):
                 if limit is not None and len(found) >= limit:
                     break
                 found[frame[bound.rid_slot]] = None
@@ -269,6 +279,8 @@ class DmlMixin(InsertMixin, SelectMixin):
             return [row for row_id in found for row in self.delete_row(target, writer, frame, row_id, output)]
 
         shown = yield from self.guarded(apply)
+        if current is not None:
+            self.row_changed(s, target, current)  # type: ignore[attr-defined]
         yield from self.finish(frame, output, shown, len(found), "DELETE")
 
     def delete_row(self, target: Target, writer: TableWriter, frame: Frame, row_id: int, output: OutputPlan | None) -> list[Row]:

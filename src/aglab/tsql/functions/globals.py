@@ -13,10 +13,6 @@ from aglab.tsql.query.scope import Expr
 _SYSNAME = nvarchar(128)
 
 
-def _fetch_status(runtime: Any) -> int:
-    return getattr(runtime.session, "fetch_status", 0)
-
-
 def _ticks(runtime: Any) -> int:
     return int(runtime.host.now_s() * 1000 / 31.25) % 2**31
 
@@ -42,8 +38,8 @@ _GLOBALS: dict[str, tuple[SqlType, Callable[[Any], Any]]] = {
     "@@MAX_PRECISION": (SqlType("tinyint"), lambda r: 38),
     "@@NESTLEVEL": (INT, lambda r: r.nesting),
     "@@PROCID": (INT, lambda r: r.procedure_id),
-    "@@FETCH_STATUS": (INT, _fetch_status),
-    "@@CURSOR_ROWS": (INT, lambda r: 0),
+    "@@FETCH_STATUS": (INT, lambda r: r.session.fetch_status),
+    "@@CURSOR_ROWS": (INT, lambda r: r.session.cursor_rows),
     "@@TEXTSIZE": (INT, lambda r: r.session.options.textsize),
     "@@OPTIONS": (
         INT,

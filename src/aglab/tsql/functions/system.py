@@ -191,6 +191,20 @@ keyed(
 keyed("SERVERPROPERTY", SQL_VARIANT, lambda r, name: server_property(r, name))
 
 
+def _cursor_status(runtime: Any, source: str | None, name: str | None) -> int | None:
+    """1 open with rows, 0 open without, -1 closed, -2 a variable without a cursor, -3 no such name ("CURSOR_STATUS")."""
+    where, key = (source or "").lower(), (name or "").lower()
+    if where not in ("local", "global", "variable"):
+        return None
+    known = {"local": runtime.cursors, "global": runtime.session.cursors, "variable": runtime.cursor_variables}[where]
+    if key not in known:
+        return -3
+    return -2 if known[key] is None else known[key].status
+
+
+keyed("CURSOR_STATUS", SMALLINT, lambda r, source, name: _cursor_status(r, source, name), 2)
+
+
 def _session_property(runtime: Any, name: str | None) -> Any:
     attribute = (name or "").lower()
     value = getattr(runtime.session.options, attribute, None)

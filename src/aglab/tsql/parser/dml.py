@@ -6,7 +6,7 @@ from typing import Any
 
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
-from aglab.tsql.lexer import OPERATOR, STATEMENT_WORDS, VARIABLE
+from aglab.tsql.lexer import NAME, OPERATOR, QUOTED, STATEMENT_WORDS, VARIABLE
 from aglab.tsql.messages import not_implemented
 from aglab.tsql.parser.option_lists import check_options
 from aglab.tsql.parser.queries import QueryParser
@@ -137,7 +137,9 @@ class DmlParser(QueryParser):
         if self.at("CURRENT") and self.peek().upper == "OF":
             self.advance()
             self.advance()
-            return None, self.name()
+            if self.at("GLOBAL") and self.peek().kind in (NAME, QUOTED):
+                self.advance()
+            return None, self.variable() if self.token.kind == VARIABLE else self.name()
         return self.condition(), ""
 
     def _skip_option(self) -> None:

@@ -30,6 +30,8 @@ class VariableParser(TableParser):
 
         def declare_cursor(self, line: int) -> st.Statement: ...
 
+        def set_cursor(self, line: int, name: str) -> st.Statement: ...
+
     def _do_declare(self, line: int) -> st.Statement:
         self.advance()
         if self.is_name() or (self.token.kind == VARIABLE and self.peek().upper == "CURSOR"):
@@ -63,8 +65,8 @@ class VariableParser(TableParser):
             if self.at("."):
                 raise self.syntax_error()
             op = self.expect(*ASSIGNMENT_OPERATORS).value
-            if self.at("CURSOR"):
-                raise not_implemented("cursor variables (SET @c = CURSOR)", line)
+            if self.at("CURSOR") and op == "=":
+                return self.set_cursor(line, name)
             return st.SetVariable(line, name, op, self.expression())
         if self.accept("TRANSACTION"):
             self.expect("ISOLATION")

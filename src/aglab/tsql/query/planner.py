@@ -11,6 +11,7 @@ from aglab.tsql import ast
 from aglab.tsql.convert import converter
 from aglab.tsql.messages import error
 from aglab.tsql.query.expressions import ExpressionCompiler
+from aglab.tsql.query.keyset import Keyset
 from aglab.tsql.query.scope import CompileContext, Expr, Frame, OutColumn, Scope
 from aglab.tsql.store.table import Row, comparable
 from aglab.tsql.types import common
@@ -63,6 +64,8 @@ class Planner:
     def __init__(self, context: CompileContext) -> None:
         self.context = context
         self.ctes: dict[str, CteBinding] = {}
+        self.keyed: ast.Query | None = None  # the query of a cursor: its plan also gives row ids, and ``keyset`` reads them
+        self.keyset: Keyset | None = None
 
     def subquery(self, node: ast.Query, outer: Scope | None) -> Plan:
         """A query inside an expression or FROM."""

@@ -16,6 +16,7 @@ from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.grouping import GroupReducer
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
+from aglab.tsql.query.keyset import Keyset, keyset_of
 from aglab.tsql.query.operators import binary_function
 from aglab.tsql.query.scope import Expr, Frame, Function, Grouping, OutColumn, Scope
 from aglab.tsql.query.sources import Filter, Nothing, Rows, RowSource, TableScan
@@ -54,6 +55,7 @@ class _SelectCompiler:
         self.scope = Scope(outer)
         self.compiler = ExpressionCompiler(self.context, self.scope, planner)
         self.group_keys: list[Expr] = []
+        self.sources: dict[int, Any] = {}
 
     def plan(self) -> Plan:
         from aglab.tsql.query.planner import Plan
@@ -66,6 +68,8 @@ class _SelectCompiler:
         self.scope.windows = []
         self.scope.window_slot = self.context.slot()
         columns, outputs, assignments = self._items()
+        if node is self.planner.keyed and not (grouped or node.distinct or self.scope.windows or assignments):
+            self.planner.keyset = keyset_of(self.scope.sources, self.sources, outputs, columns, _projection(list(outputs)))
         having = None
         if node.having is not None:
             assert self.scope.grouping is not None
@@ -74,6 +78,8 @@ class _SelectCompiler:
         if self.scope.grouping is not None:
             self.scope.grouping.clause = 8127
         orders = self._order(columns, outputs)
+        if self.planner.keyset is not None and node is self.planner.keyed:
+            self._note_order(self.planner.keyset, outputs)
         self._reject_subquery_group()
         rows = self._runner(source, outputs, columns, orders, having)
         if assignments:
@@ -93,6 +99,7 @@ class _SelectCompiler:
             return Nothing()
         binder = Binder(self.planner, self.scope)
         binder.bind(node.source)
+        self.sources = binder.sources
         if node.where is not None and has_aggregate(node.where):
             raise error(147, line=node.where.line)
         wheres = conjuncts(self.compiler, node.where)
@@ -203,6 +210,16 @@ class _SelectCompiler:
             result.append((expr.fn, item.descending, not expr.sensitive))
         return result
 
+    def _note_order(self, keyset: Keyset, outputs: list[Expr]) -> None:
+        """What a cursor must know of ORDER BY, TOP and OFFSET."""
+        keyset.limited = self.node.top is not None or self.node.offset is not None
+        numbers = {bound.slot: number for number, bound in enumerate(self.scope.sources)}
+        for item in self.node.order:
+            position = self._output_position(item.expression, keyset.columns, item.line)
+            expr = outputs[position] if position is not None else self.compiler.value(item.expression)
+            column = expr.column
+            keyset.order.append(((numbers[column[0]], column[1]) if column and column[0] in numbers else None, item.descending))
+
     def _output_position(self, node: ast.Node, columns: list[OutColumn], line: int) -> int | None:
         if isinstance(node, ast.Literal) and isinstance(node.value, int):
             if not 1 <= node.value <= len(columns):
@@ -235,7 +252,8 @@ class _SelectCompiler:
         distinct = node.distinct
         folds = [not column.sensitive for column in columns]
         keyed = [(item, descending, fold) for item, descending, fold in orders]
-        simple = self._simple_projection(source, outputs) if self.scope.grouping is None and not self.scope.windows else None
+        plain = self.scope.grouping is None and not self.scope.windows and node is not self.planner.keyed
+        simple = self._simple_projection(source, outputs) if plain else None
 
         def run(frame: Frame) -> list[Row]:
             if simple is not None and not keyed:

@@ -193,6 +193,7 @@ class Table:
     """
 
     placement: Any = None  # aglab.tsql.store.partitions.Placement of the rows; None: the primary filegroup
+    changes = 0  # rows put since the table was made or read from disk: a dynamic cursor looks whether there was one
 
     def __init__(self, object_id: int, schema: str, name: str, columns: list[ColumnDef]) -> None:
         self.id = object_id
@@ -235,6 +236,7 @@ class Table:
 
     def put(self, row_id: int, after: Row | None) -> None:
         """Set (or with None remove) a row and keep every index in step."""
+        self.changes += 1
         before = self.rows.get(row_id)
         for placement, (function, counts) in self.counts.items():
             if before is not None:
@@ -308,6 +310,7 @@ class Table:
 
     def replace_rows(self, rows: dict[int, Row]) -> None:
         """Put all rows in one go (TRUNCATE and its undo, ALTER TABLE, snapshots)."""
+        self.changes += 1
         self.rows = rows
         self.counts = {}
         self._last_key = None
