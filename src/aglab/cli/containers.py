@@ -42,12 +42,12 @@ class Attached:
 
 def attached() -> Attached | None:
     """The containers that ``aglab up --mode docker`` started and that are still there."""
-    from aglab.lab.docker_cluster import containers_home
     from aglab.live.project import STATE_FILE
+    from aglab.live.remembered import containers_home
 
     if not (containers_home() / STATE_FILE).is_file():
         return None
-    from aglab.lab.docker_cluster import remembered
+    from aglab.live.remembered import remembered
 
     found = remembered()
     return Attached(found) if found is not None and found.states() else None
@@ -66,10 +66,10 @@ def up(
     """Start three containers and form the group; does only what is missing."""
     from aglab.hardware import Profile
     from aglab.lab.cluster import checked_options
-    from aglab.lab.docker_cluster import containers_home
     from aglab.live.choices import NODES, Choices
     from aglab.live.containers import Containers
     from aglab.live.limits import read_back
+    from aglab.live.remembered import containers_home
 
     folder = bundle_path("docker")
     known = sorted(path.stem for path in (folder / "overlays").glob("*.yaml"))
@@ -197,9 +197,9 @@ def described(running: Attached) -> dict[str, Any]:
 
 def down(delete_data: bool | None, as_json: bool) -> None:
     """Remove the containers; the databases only when the user says so."""
-    from aglab.lab.docker_cluster import containers_home, remembered
     from aglab.live.choices import Choices
     from aglab.live.containers import Containers
+    from aglab.live.remembered import containers_home, remembered
 
     project = remembered() or Containers(bundle_path("docker"), containers_home(), Choices.of_environment())
     volumes = project.volumes()

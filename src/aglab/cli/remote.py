@@ -13,9 +13,9 @@ def left_over() -> list[Path]:
     """T-SQL of earlier runs that were killed before they could take back what they had changed."""
     import psutil
 
-    from aglab.lab import store
+    from aglab.core.paths import user_home
 
-    found = [(path, re.fullmatch(r"undo-(\d+)-\w+", path.stem)) for path in sorted((store.home() / "remote").glob("undo-*.sql"))]
+    found = [(path, re.fullmatch(r"undo-(\d+)-\w+", path.stem)) for path in sorted((user_home() / "remote").glob("undo-*.sql"))]
     return [path for path, named in found if named and not psutil.pid_exists(int(named[1]))]
 
 

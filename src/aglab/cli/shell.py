@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from aglab.core.errors import AglabError, MissingError, UsageError
+from aglab.core.paths import user_home
 
 INTERRUPTED = 130
 BAR_AFTER_S = 1.0  # work that ends sooner draws no bar
@@ -81,9 +82,7 @@ def checked_seed(seed: int) -> int:
 
 def home() -> Path:
     """Where a user's files lie: ``AGLAB_HOME``, or the system's place for a user's data."""
-    from aglab.lab import store
-
-    return store.home()
+    return user_home()
 
 
 # -- output ------------------------------------------------------------------------------------------------------------

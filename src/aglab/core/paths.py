@@ -1,4 +1,4 @@
-"""Where the files that travel with aglab lie: the checkout, or the copy inside an installed wheel.
+"""Where the files that travel with aglab lie (the checkout, or the copy inside an installed wheel), and where a user's do.
 
 In a checkout, ``data/``, ``labs/``, ``notebooks/`` and ``docker/`` stand beside ``src/``; a wheel carries the same
 folders under ``aglab/_bundle``. The checkout wins, so that an edited lab is the one that runs.
@@ -6,6 +6,7 @@ folders under ``aglab/_bundle``. The checkout wins, so that an edited lab is the
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from aglab.core.errors import MissingError
@@ -28,6 +29,14 @@ def bundle_root() -> Path:
     if bundled.is_dir():
         return bundled
     raise MissingError(f"aglab's data folder was not found at {bundled}", "reinstall aglab (pip install --force-reinstall aglab)")
+
+
+def user_home() -> Path:
+    """A user's folder: ``AGLAB_HOME``, or the system's place for a user's data."""
+    import platformdirs
+
+    chosen = os.environ.get("AGLAB_HOME")
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("aglab", appauthor=False))
 
 
 def bundle_path(*parts: str) -> Path:

@@ -200,6 +200,10 @@ class Flow:
         """What is true now on one node: queues, positions, estimates."""
         return outputs.gauges(self, self._index(node))
 
+    def log_position(self, node: str) -> outputs.LogPosition:
+        """Where a node's log ends and how far it is behind: three of the gauges, without a compiled kernel."""
+        return outputs.log_position(self, self._index(node))
+
     def _index(self, node: str) -> int:
         if node not in self.names:
             raise unknown_name("node", node, self.names)

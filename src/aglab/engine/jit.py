@@ -18,6 +18,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -145,6 +146,9 @@ def plain(function: F) -> F:
     return getattr(function, "py_func", function)  # type: ignore[return-value]
 
 
+_FIRST = threading.RLock()  # what a first call leaves out for its time is the whole process's: one at a time
+
+
 class _Entry:
     """A compiled kernel that Python calls; its first call reads it from the disk, or compiles it."""
 
@@ -156,12 +160,17 @@ class _Entry:
 
     def __call__(self, *arguments: Any) -> Any:
         if self._cold:
-            self._cold = False
+            return self._first(*arguments)
+        return self._compiled(*arguments)
+
+    def _first(self, *arguments: Any) -> Any:
+        with _FIRST:
             # a compiler leaves much behind that must be collected: only where there is something to read is it put off
             kept = any(cache_folder().glob(f"*.{self.py_func.__name__}-*.nbi"))
             with _without_scipy(), _without_pauses() if kept else contextlib.nullcontext():
-                return self._compiled(*arguments)
-        return self._compiled(*arguments)
+                result = self._compiled(*arguments)
+            self._cold = False
+            return result
 
 
 def entry(function: F) -> F:

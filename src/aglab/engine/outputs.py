@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aglab.core.counters import BY_KEY
 from aglab.core.paths import bundle_path
@@ -21,6 +21,23 @@ if TYPE_CHECKING:
     from aglab.engine.flow import Flow
 
 
+class LogPosition(NamedTuple):
+    """Of one node, all in bytes."""
+
+    end: float
+    send_queue: float
+    redo_queue: float
+
+
+def log_position(flow: Flow, node: int) -> LogPosition:
+    """Where a node's log ends, and what it has not been sent or has not redone."""
+    st, primary = flow.state.st, int(flow.state.cl[at.K_PRIMARY])
+    end = float(st[node, at.S_LSN])
+    return LogPosition(
+        end, max(0.0, float(st[primary, at.S_LSN] - st[node, at.S_SENT])), max(0.0, end - float(st[node, at.S_REDONE]))
+    )
+
+
 def gauges(flow: Flow, node: int) -> dict[str, float]:
     """Gauges of one node now (see :meth:`aglab.engine.Flow.gauges`)."""
     state, hw, wl, ct = flow.state, flow.params.hw, flow.params.wl, flow.params.ct
@@ -29,7 +46,7 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
     used = log_used_now(node, primary, state.st)
     size = hw[node, at.H_LOG_FILE] + st[at.S_GROWN]
     end = st[at.S_LSN] if node == primary else st[at.S_REDONE]
-    queue = max(0.0, st[at.S_LSN] - st[at.S_REDONE])
+    log = log_position(flow, node)
     since = max(0.0, end - st[at.S_RECOVER])
     values: dict[str, Any] = {
         "cpu_percent": 100.0 * min(1.0, st[at.S_CPU]),
@@ -38,9 +55,9 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "log_used_kb": used / KIB,
         "log_size_kb": size / KIB,
         "log_vlfs_grown": st[at.S_VLFS],
-        "log_send_queue_kb": max(0.0, state.st[primary, at.S_LSN] - st[at.S_SENT]) / KIB,
+        "log_send_queue_kb": log.send_queue / KIB,
         "log_send_rate_kb_s": st[at.S_SEND_RATE] / KIB,
-        "recovery_queue_kb": queue / KIB,
+        "recovery_queue_kb": log.redo_queue / KIB,
         "redo_rate_kb_s": st[at.S_REDO_RATE] / KIB,
         "buffer_pool_missing_pages": st[at.S_COLD_HOT] + st[at.S_COLD_REST],
         "dirty_pages": dirty_pages_now(node, state.st, state.seg, wl),
@@ -49,12 +66,12 @@ def gauges(flow: Flow, node: int) -> dict[str, float]:
         "checkpoints": st[at.S_CHECKPOINTS],
         "log_since_checkpoint_kb": since / KIB,
         "recovery_estimate_s": since / ct[at.C_RECOVERY_RATE] + st[at.S_VLFS] * vlf_s(),
-        "failover_estimate_s": ct[at.C_DETECT] + queue / ct[at.C_REDO_CAP],
+        "failover_estimate_s": ct[at.C_DETECT] + log.redo_queue / ct[at.C_REDO_CAP],
         "is_primary": float(node == primary),
         "connected": st[at.S_CONNECTED],
         "suspended": st[at.S_SUSPENDED],
         "synchronous": st[at.S_SYNC],
-        "lsn_end": st[at.S_LSN],
+        "lsn_end": log.end,
         "lsn_sent": st[at.S_SENT],
         "lsn_received": st[at.S_SENT],
         "lsn_hardened": st[at.S_LSN],

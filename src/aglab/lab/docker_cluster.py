@@ -16,15 +16,14 @@ from typing import Any
 
 from aglab import __version__
 from aglab.core.errors import AglabError, MissingError, UsageError, field_error, unknown_name
-from aglab.core.paths import bundle_path
 from aglab.hardware import Profile
-from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible, checked_options
 from aglab.lab.startup_options import read_back
 from aglab.live import machines, replica_network
 from aglab.live.choices import Choices
 from aglab.live.containers import Containers
 from aglab.live.hammerdb import HammerDB, Plan, Target, in_container
+from aglab.live.remembered import remembered
 from aglab.scenario import Scenario
 
 FAULTS = ("cut", "heal", "delay", "crash", "stop", "start", "freeze", "thaw")
@@ -36,16 +35,6 @@ LOAD_MINUTES = 10_000  # HammerDB wants an end; stop_load comes before it
 WAIT_S_MAX = 86_399  # what WAITFOR DELAY takes
 _SIMULATED = re.compile(r"SIMULATED, profile (.+?)\.?$")
 _OPEN: weakref.WeakSet[DockerCluster] = weakref.WeakSet()  # in this process
-
-
-def containers_home() -> Any:
-    """Where state file and password of the containers lie."""
-    return store.home() / "docker"
-
-
-def remembered() -> Containers | None:
-    """The containers that ``aglab up --mode docker`` started, or None."""
-    return Containers.remembered(bundle_path("docker"), containers_home())
 
 
 class DockerCluster(Cluster):

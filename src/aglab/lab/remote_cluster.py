@@ -17,8 +17,8 @@ from typing import Any
 
 from aglab import __version__
 from aglab.core.errors import AglabError, MissingError, UsageError, field_error
+from aglab.core.paths import user_home
 from aglab.core.progress import Progress, no_progress
-from aglab.lab import store
 from aglab.lab.cluster import Cluster, Node, StepNotPossible
 from aglab.lab.driver import Connection
 from aglab.lab.remote_changes import KINDS, Change, changes, checked_kinds, uses_database
@@ -90,7 +90,7 @@ class RemoteCluster(Cluster):
         self.file = servers
         self.database = servers.database
         self.allowed = checked_kinds((*servers.allow, *allow))
-        self.ledger = Ledger(store.home() / "remote" / f"undo-{os.getpid()}-{secrets.token_hex(4)}.sql")
+        self.ledger = Ledger(user_home() / "remote" / f"undo-{os.getpid()}-{secrets.token_hex(4)}.sql")
         self.server, self.simulated = "", False
         self._looks: dict[str, Look] = {}
         self._load: Any = None

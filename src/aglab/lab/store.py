@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from aglab.core.errors import AglabError
+from aglab.core.paths import user_home
 from aglab.record.files import write_text
 
 FORMAT = 1
 
 
-def home() -> Path:
-    """The learner's folder: AGLAB_HOME, or the system's place for a user's data."""
-    chosen = os.environ.get("AGLAB_HOME")
-    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("aglab", appauthor=False))
-
-
 def _path(slug: str) -> Path:
-    return home() / "progress" / f"{slug}.json"
+    return user_home() / "progress" / f"{slug}.json"
 
 
 def read(slug: str) -> dict[str, Any]:

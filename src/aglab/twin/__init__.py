@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 _PUBLIC = {
-    "NodeInfo": "service",
+    "NodeInfo": "node_info",
     "RunningTwin": "process",
     "Twin": "service",
     "attach": "process",

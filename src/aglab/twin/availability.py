@@ -26,9 +26,9 @@ from aglab.twin.persistent_memory import tell
 from aglab.twin.shipping import Shipping
 
 if TYPE_CHECKING:
+    from aglab.engine.outputs import LogPosition
     from aglab.twin.cluster import Cluster
 
-KIB = 1024.0
 IN_STEP_BYTES = 1.0  # what the engine rounds
 COMMIT_STEP_S = 0.05  # how often a waiting commit looks again
 KILLED = (596, 21, 1, "Cannot continue the execution because the session is in the kill state.")
@@ -82,7 +82,7 @@ class Availability:
         self._outcomes: dict[int, ef.Effect] = {}
         self._commits = max((one.id for ledger in rules.ledgers.values() for one in ledger.commits), default=0)
         self.listener_home: str | None = None  # where the listener was made
-        self._end_bytes = cluster.plant.gauges(rules.primary() or "").get("lsn_end", 0.0)
+        self._end_bytes = cluster.plant.log_end(rules.primary() or "")
 
     def replace(self, rules: ag.Group) -> None:
         """Another state of the group (a restored one); rows are the caller's business."""
@@ -93,7 +93,7 @@ class Availability:
 
     def engine_renewed(self) -> None:
         """The engine's log begins again (other machines, other replicas): count what is made from here."""
-        self._end_bytes = self.cluster.plant.gauges(self.cluster.plant.flow.primary).get("lsn_end", 0.0)
+        self._end_bytes = self.cluster.plant.log_end(self.cluster.plant.flow.primary)
 
     # -- reading -------------------------------------------------------------------------------------------------
     @property
@@ -210,23 +210,23 @@ class Availability:
         source, load = rules.primary(), self.load
         if source is None or (load is not None and source != plant.flow.primary):
             return
-        gauges = {name: plant.flow.gauges(name) for name in plant.flow.names} if load is not None else {}
+        logs = {name: plant.flow.log_position(name) for name in plant.flow.names} if load is not None else {}
         if load is not None:
-            made = int(gauges[source]["lsn_end"] - self._end_bytes)
+            made = int(logs[source].end - self._end_bytes)
             if made > 0:
                 self._end_bytes += made
                 self.apply(ev.WriteLog(source, load, made), now_s=moment)
         for name, node in rules.nodes.items():
             for database in list(node.databases):
-                self._progress(source, name, database, gauges.get(name, {}) if database == load else {}, moment)
+                self._progress(source, name, database, logs.get(name) if database == load else None, moment)
 
-    def _progress(self, source: str, name: str, database: str, gauges: dict[str, float], moment: float) -> None:
+    def _progress(self, source: str, name: str, database: str, log: LogPosition | None, moment: float) -> None:
         copy = self.rules.nodes[name].databases[database]
         origin = self.rules.nodes[source].databases.get(database)
         if origin is None or not copy.joined or not self.rules.nodes[name].up:
             return
-        behind = gauges.get("log_send_queue_kb", 0.0) * KIB if name != source else 0.0
-        unredone = gauges.get("recovery_queue_kb", 0.0) * KIB
+        behind = log.send_queue if log and name != source else 0.0
+        unredone = log.redo_queue if log else 0.0
         hardened = origin.hardened - (int(behind) if behind > IN_STEP_BYTES else 0)
         redone = hardened - (int(unredone) if unredone > IN_STEP_BYTES else 0)
         moves = copy.moving and (copy.sent < hardened or copy.received < hardened or copy.hardened < hardened)

@@ -209,6 +209,11 @@ class Plant:
         self.sync()
         return self.flow.gauges(node) if self.carries(node) else {}
 
+    def log_end(self, node: str) -> float:
+        """Bytes of log that a node has; 0 for one that the load does not run on."""
+        self.sync()
+        return self.flow.log_position(node).end if self.carries(node) else 0.0
+
     def job(self, node: str, volume: str) -> Progress:
         """How far the backup or restore on a node's volume is."""
         self.sync()

@@ -23,7 +23,7 @@ from typing import IO, Any
 import psutil
 
 from aglab.core.errors import AglabError, MissingError, UsageError
-from aglab.twin.service import NodeInfo
+from aglab.twin.node_info import NodeInfo
 from aglab.twin.statedir import RUNNING_FILE, StateDir, default_state_dir
 
 READY_S_MAX = 240.0  # the first start on a machine compiles the engine: a minute and more where others work too

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -56,6 +57,8 @@ def serve(argv: Sequence[str] | None = None) -> int:
     try:
         note = twin.announce(os.getpid())
         print(json.dumps({key: value for key, value in note.items() if key != "token"}), flush=True)
+        gc.freeze()
+        gc.enable()
         _wait(twin, child=not options.detached)
     except AglabError as error:
         print(f"aglab twin: {error}", file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +18,13 @@ from aglab.twin.cluster import NODE_NAMES, Cluster, checked_cluster_type, checke
 from aglab.twin.keeper import DamagedState, Keeper
 from aglab.twin.listener import LOOPBACK, Listener, make_config
 from aglab.twin.node import Node
+from aglab.twin.node_info import NodeInfo
 from aglab.twin.plant import DEFAULT_PROFILE
 from aglab.twin.security import PASSWORD_FILE, load_or_make_contexts, load_or_make_password
 from aglab.twin.statedir import RUNNING_FILE, StateDir, checked_snapshot_name
+from aglab.twin.warm import read_kernels_meanwhile
 
 SWITCH_INTERVAL_S = 0.001  # the world must not keep the listener waiting for the interpreter lock
-
-
-@dataclass(frozen=True, slots=True)
-class NodeInfo:
-    """Where a node listens."""
-
-    name: str
-    host: str
-    port: int
-    role: str = ""
-
-    @property
-    def server(self) -> str:
-        """As a connection string wants it."""
-        return f"{self.host},{self.port}"
-
-    @property
-    def connection_string(self) -> str:
-        """For mssql-python and ODBC, without the password."""
-        return f"Server={self.server};UID=sa;TrustServerCertificate=yes;Encrypt=yes"
 
 
 class Twin:
@@ -141,6 +123,7 @@ class Twin:
         cluster.on_shutdown = twin.ended.set
         cluster.world.start()
         twin.nodes = twin.describe()
+        read_kernels_meanwhile(cluster)
         return twin
 
     def describe(self) -> list[NodeInfo]:
