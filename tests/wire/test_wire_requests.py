@@ -285,16 +285,79 @@ def test_sample_bulk_load_of_the_specification():
     assert only(logged_in().receive(data)) == BulkLoad((Column("c1", t.BIT),), [(False,)])
 
 
-def test_bulk_load_blobs_missing_done_and_limits():
-    """text columns carry a pointer, DONE may be missing, an empty load is no error, too many rows or columns are refused."""
-    meta = bytes.fromhex("810100 00000000 0900 23 ffffff7f 0904d00034 01 0100 7400") + b("c")
-    row = b"\xd1\x10" + b"p" * 16 + b"t" * 8 + struct.pack("<i", 2) + b"ab"
-    event = only(logged_in().receive(packet(7, meta + row + b"\xd1\x00")))
+TEXT_COLUMN = bytes.fromhex("810100 00000000 0900 23 ffffff7f 0904d00034 01 0100 7400") + b("c")
+TEXT_ROW = b"\xd1\x10" + b"p" * 16 + b"t" * 8 + struct.pack("<i", 2) + b"ab"
+SHORT_COLUMN = bytes.fromhex("810100 00000000 0900 a7 0400 0904d00034") + b("c")
+NULL_ROWS = b"\xd1\xff\xff" * 3
+
+
+def test_bulk_load_blobs_and_missing_done():
+    """text columns carry a pointer, DONE may be missing, and metadata without a row is a load of no rows."""
+    event = only(logged_in().receive(packet(7, TEXT_COLUMN + TEXT_ROW + b"\xd1\x00")))
     assert event == BulkLoad((Column("c", SqlType("text")),), [("ab",), (None,)])
-    assert only(logged_in().receive(packet(7))) == BulkLoad()
-    assert only(logged_in().receive(packet(7, b"\x81\xff\xff"))) == BulkLoad()
-    conn = logged_in(ServerConfig(limits=Limits(bulk_rows=1, columns=1)))
-    conn.receive(packet(7, meta + row + row))
-    assert "more than 1 rows" in tokens(body(conn.data_to_send()))[0][4]
-    conn.receive(packet(7, b"\x81\x02\x00"))
-    assert "2 columns exceeds 1" in tokens(body(conn.data_to_send()))[0][4]
+    assert only(logged_in().receive(packet(7, TEXT_COLUMN + b"\xfd" + b"\0" * 12))).rows == []
+
+
+@pytest.mark.parametrize(
+    ("payload", "number", "words"),
+    [
+        (b"", 4804, "premature end-of-message"),
+        (b"\xfd" + b"\0" * 12, 4804, "premature end-of-message"),
+        (b"\x81\xff\xff", 4804, "premature end-of-message"),
+        (SHORT_COLUMN[:-1], 4804, "premature end-of-message"),
+        (SHORT_COLUMN + b"\xd1\x03\x00ab", 4804, "premature end-of-message"),
+        (SHORT_COLUMN + b"\xd1\x05\x00abcde", 4815, "invalid column length from the bcp client for colid 1"),
+        (
+            bytes.fromhex("810100 00000000 0900 26 04") + b("c") + b"\xd1\x03abc",
+            4896,
+            "Invalid column value from bcp client for colid 1",
+        ),
+        (SHORT_COLUMN + NULL_ROWS, 50500, "more than 2 rows"),
+        (
+            SHORT_COLUMN.replace(b"\x01\x00", b"\x02\x00", 1) + SHORT_COLUMN[3:] + b"\xd1\xff\xff\xff\xff" * 2,
+            50500,
+            "more than 3 values",
+        ),
+        (SHORT_COLUMN + b"\xd1\x04\x00abcd" * 20, 50500, "more than 100 bytes"),
+        (b"\x81\x03\x00", 50500, "3 columns exceeds 2"),
+        (bytes.fromhex("810100 00000000 0900 f0"), 50500, "CLR user-defined"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_bulk_load_that_fails_keeps_nothing_and_reads_on(payload, number, words):
+    """The first error of a load stays with it, its rows are dropped, and the rest of the message does not matter."""
+    conn = logged_in(ServerConfig(limits=Limits(bulk_rows=2, bulk_values=3, bulk_bytes=100, columns=2)))
+    event = only(conn.receive(packet(7, payload, 0) + packet(7, b"\0" * 300) if number != 4804 else packet(7, payload)))
+    assert (event.problem.number, event.rows) == (number, []) and words in event.problem.text
+    conn.end_response()
+    assert only(conn.receive(batch("x"))) == SqlBatch("x") and conn._channel.reader.buffered == 0
+
+
+def test_rows_of_a_bulk_load_are_decoded_as_they_arrive():
+    """A message of many packets leaves no bytes behind but those of its unfinished row."""
+    conn = logged_in()
+    head = bytes.fromhex("810100 00000000 0900 e7 ffff 0904d00034") + b("c")
+    value = "x" * 100_000
+    chunk = struct.pack("<QI", 200_000, 200_000) + value.encode("utf-16-le") + b"\0" * 4
+    for data in [head, b"\xd1", *(chunk[i : i + 4000] for i in range(0, len(chunk), 4000))]:
+        assert conn.receive(packet(7, data, 0)) == []
+        assert conn._channel.reader.buffered <= len(chunk) + 1
+    for _ in range(2000):
+        conn.receive(packet(7, (b"\xd1" + struct.pack("<Q", 2**64 - 1)) * 100, 0))
+    assert conn._channel.reader.buffered < 1000
+    event = only(conn.receive(packet(7, b"\xfd" + b"\0" * 12)))
+    assert event.problem is None and len(event.rows) == 200_001 and event.rows[0] == (value,)
+
+
+@pytest.mark.parametrize("payload", [b"\xff", TEXT_COLUMN + b"\xd3"])
+def test_bytes_that_are_no_bulk_load_end_the_connection(payload):
+    """Another token than the one that is due: the stream cannot be trusted."""
+    (event,) = logged_in().receive(packet(7, payload))
+    assert isinstance(event, Closed) and event.reason
+
+
+def test_an_abandoned_bulk_load_answers_with_a_failed_done():
+    """SqlBulkCopy ends a load that it gives up with the IGNORE bit: nothing is loaded."""
+    conn = logged_in()
+    assert conn.receive(packet(7, SHORT_COLUMN, 0) + packet(7, b"", 3)) == []
+    assert tokens(body(conn.data_to_send()))[0][:2] == ("DONE", 2)

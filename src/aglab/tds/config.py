@@ -25,6 +25,9 @@ class Limits:
     calls_per_message: int = 100_000
     columns: int = 4096
     bulk_rows: int = 1_000_000
+    bulk_bytes: int = 256 * 1024 * 1024  # of one message: they are decoded as they come
+    bulk_values: int = 8_000_000
+    table_values: int = 2_000_000  # of all table-valued parameters of a message
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

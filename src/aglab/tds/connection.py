@@ -22,13 +22,14 @@ from typing import Any
 from aglab.core.errors import UsageError
 from aglab.tds import constants as c
 from aglab.tds import tokens
+from aglab.tds.bulk import BulkReader
 from aglab.tds.channel import PACKET_SIZE_DEFAULT, Channel
 from aglab.tds.config import ServerConfig
 from aglab.tds.errors import ProtocolError, RequestRefused
 from aglab.tds.events import Attention, Closed, Event, LoginRequest
 from aglab.tds.framing import Message
 from aglab.tds.login import Prelogin, choose_encryption, parse_login, parse_prelogin, prelogin_answer
-from aglab.tds.requests import parse_batch, parse_bulk, parse_rpc, parse_transaction
+from aglab.tds.requests import parse_batch, parse_rpc, parse_transaction
 from aglab.tds.response import Response
 
 PRELOGIN, LOGIN, DECIDING, READY, CLOSED = range(5)
@@ -231,7 +232,8 @@ class ServerConnection:
             return list(parse_rpc(message.payload, limits, reset, keep))
         if message.type == c.TRANSACTION_MANAGER:
             return [parse_transaction(message.payload, reset, keep)]
-        return [parse_bulk(message.payload, limits)]
+        bulk: BulkReader = message.stream
+        return [bulk.finish()]
 
     def _refuse(self, refusal: RequestRefused) -> None:
         assert self._response is not None
@@ -267,6 +269,7 @@ class ServerConnection:
         self._end_login()
         self._writer.packet_size = self.packet_size
         self._channel.reader.message_bytes_max = self.config.limits.message_bytes
+        self._channel.reader.streamed[c.BULK_LOAD] = lambda: BulkReader(self.config.limits)
         self._phase = READY
 
     def route(self, host: str, port: int) -> None:

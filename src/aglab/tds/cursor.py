@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from aglab.tds.errors import ProtocolError
+from aglab.tds.errors import Truncated
 
 _U16 = struct.Struct("<H").unpack_from
 _U32 = struct.Struct("<I").unpack_from
@@ -39,7 +39,7 @@ class Cursor:
     def _advance(self, count: int) -> int:
         start = self.position
         if count > self.end - start:
-            raise ProtocolError(f"{self.what} message ends at byte {self.end}, but {count} bytes are due at byte {start}")
+            raise Truncated(f"{self.what} message ends at byte {self.end}, but {count} bytes are due at byte {start}")
         self.position = start + count
         return start
 

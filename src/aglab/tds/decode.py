@@ -18,12 +18,11 @@ from aglab.core.sqltypes import MAX, SqlType
 from aglab.tds import temporal
 from aglab.tds.collation import encoding_of
 from aglab.tds.cursor import Cursor
-from aglab.tds.errors import NOT_CARRIED, ProtocolError, RequestRefused
+from aglab.tds.errors import BAD_VALUE, NOT_CARRIED, ProtocolError, RequestRefused, TooLong
 
 Reader = Callable[[Cursor], Any]
 
 UNKNOWN_TYPE = 8009
-BAD_VALUE = 8023
 VARIANT_BYTES_MAX = 8016
 PLP_NULL = 0xFFFFFFFFFFFFFFFF
 PLP_UNKNOWN = 0xFFFFFFFFFFFFFFFE
@@ -39,9 +38,9 @@ class TypeReader:
     is_blob: bool = False
 
 
-def bad_value(what: str, name: str) -> RequestRefused:
+def bad_value(what: str, name: str, kind: type[RequestRefused] = RequestRefused) -> RequestRefused:
     """Error 8023."""
-    return RequestRefused(
+    return kind(
         "The incoming tabular data stream (TDS) protocol stream is incorrect. The supplied value is not a valid instance of "
         f"data type {name}. {what}",
         BAD_VALUE,
@@ -250,7 +249,7 @@ def _read_short_string(cursor: Cursor, name: str, declared: int, encoding: str) 
     if length == 0xFFFF:
         return None
     if length > declared:
-        raise bad_value(f"{length} bytes exceed the declared {declared}.", name)
+        raise bad_value(f"{length} bytes exceed the declared {declared}.", name, TooLong)
     return _text(name, cursor.take(length), encoding)
 
 

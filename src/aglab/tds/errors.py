@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from aglab.core.errors import AglabError
 
+BAD_VALUE = 8023
 NOT_CARRIED = 50500  # number of every "the twin's wire does not carry this" error
 
 
 class ProtocolError(AglabError):
     """The peer broke the protocol or went over a limit; the connection is closed."""
+
+
+class Truncated(ProtocolError):
+    """A message ends too early; of one that is still arriving: wait for more."""
 
 
 class RequestRefused(AglabError):
@@ -32,3 +37,7 @@ class RequestRefused(AglabError):
         self.severity = severity
         self.state = state
         super().__init__(message)
+
+
+class TooLong(RequestRefused):
+    """A value is longer than its column was declared."""

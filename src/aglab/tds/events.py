@@ -100,11 +100,25 @@ class TransactionRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """An error that the wire met; whoever runs the request raises it."""
+
+    number: int
+    severity: int
+    state: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class BulkLoad(Request):
-    """The rows that follow an INSERT BULK statement, with the columns as the client declared them."""
+    """The rows that follow an INSERT BULK statement, with the columns as the client declared them.
+
+    With a ``problem`` there are no rows: the load fails with it.
+    """
 
     columns: tuple[Column, ...] = ()
     rows: list[tuple[Any, ...]] = field(default_factory=list)
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)

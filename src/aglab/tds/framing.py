@@ -6,7 +6,9 @@ Limits come first: a packet's length is checked before its bytes are awaited, a 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from aglab.tds.constants import END_OF_MESSAGE, HEADER_BYTES, IGNORE_MESSAGE, TABULAR_RESULT
 from aglab.tds.errors import ProtocolError
@@ -16,11 +18,26 @@ _HEADER = struct.Struct(">BBHHBB")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A whole message: packet type, status bits of its first packet (with IGNORE of any), payload."""
+    """A whole message: packet type, status bits of its first packet (with IGNORE of any), payload.
+
+    ``stream`` has taken the payload where the message's type is read as it arrives.
+    """
 
     type: int
     status: int
     payload: bytes
+    stream: Any = None
+
+
+class Stream(Protocol):
+    """What takes the payload of a message while it arrives."""
+
+    @property
+    def held(self) -> int:
+        """Bytes that it keeps undecoded."""
+
+    def feed(self, data: bytes) -> None:
+        """Take a packet's payload."""
 
 
 class PacketReader:
@@ -30,6 +47,11 @@ class PacketReader:
     ----------
     packet_bytes_max, message_bytes_max : int
         Ceilings; ``message_bytes_max`` may be changed between messages.
+
+    Attributes
+    ----------
+    streamed : dict
+        Packet type -> what makes the :class:`Stream` that reads such a message and keeps to its own limits.
     """
 
     def __init__(self, packet_bytes_max: int, message_bytes_max: int) -> None:
@@ -41,11 +63,13 @@ class PacketReader:
         self._size = 0
         self._type = 0
         self._status = 0
+        self.streamed: dict[int, Callable[[], Stream]] = {}
+        self._stream: Stream | None = None
 
     @property
     def buffered(self) -> int:
         """Bytes held: of incomplete packets and of an incomplete message."""
-        return len(self._buffer) + self._size
+        return len(self._buffer) + self._size + (self._stream.held if self._stream is not None else 0)
 
     def feed(self, data: bytes) -> None:
         """Add bytes from the peer."""
@@ -61,10 +85,18 @@ class PacketReader:
         """The next complete message, or None until more bytes come."""
         while (packet := self.next_packet()) is not None:
             kind, status, body = packet
-            if not self._parts:
+            if not self._parts and self._stream is None:
                 self._type, self._status = kind, status
+                self._stream = self.streamed[kind]() if kind in self.streamed else None
             elif kind != self._type:
                 raise ProtocolError(f"packet of type {kind} inside a message of type {self._type}")
+            if self._stream is not None:
+                stream = self._stream
+                stream.feed(body)
+                if status & END_OF_MESSAGE:
+                    self._stream = None
+                    return Message(self._type, self._status | (status & IGNORE_MESSAGE), b"", stream)
+                continue
             self._size += len(body)
             if self._size > self.message_bytes_max:
                 raise ProtocolError(f"message of more than {self.message_bytes_max} bytes (type {self._type})")

@@ -1,16 +1,13 @@
-"""Requests of a logged-in client: SQL batch, RPC, transaction manager, bulk load (MS-TDS 2.2.6.1, .6, .7, .9)."""
+"""Requests of a logged-in client: SQL batch, RPC, transaction manager (MS-TDS 2.2.6.6, .7, .9). Bulk load: aglab.tds.bulk."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from aglab.core.sqltypes import Column
 from aglab.tds.config import Limits
-from aglab.tds.constants import PROCEDURES, TOKEN_COLMETADATA, TOKEN_DONE, TOKEN_ROW, TRANSACTION_KINDS
+from aglab.tds.constants import PROCEDURES, TRANSACTION_KINDS
 from aglab.tds.cursor import Cursor
-from aglab.tds.decode import TypeReader, read_type
+from aglab.tds.decode import read_type
 from aglab.tds.errors import ProtocolError, RequestRefused
-from aglab.tds.events import BulkLoad, Rpc, RpcParam, SqlBatch, TransactionRequest
+from aglab.tds.events import Rpc, RpcParam, SqlBatch, TransactionRequest
 
 TRANSACTION_DESCRIPTOR = 2
 HEADERS_MAX = 3
@@ -167,56 +164,3 @@ def _name(cursor: Cursor) -> str:
     """B_VARBYTE holding UTF-16 text."""
     data = cursor.take(cursor.u8())
     return data[: len(data) & ~1].decode("utf-16-le", "surrogatepass")
-
-
-def parse_bulk(payload: bytes, limits: Limits) -> BulkLoad:
-    """Bulk load: COLMETADATA, rows, DONE (which some clients leave out)."""
-    cursor = Cursor(payload, "bulk load")
-    if not cursor.remaining:
-        return BulkLoad((), [])
-    if cursor.u8() != TOKEN_COLMETADATA:
-        raise ProtocolError("bulk load does not begin with COLMETADATA")
-    count = cursor.u16()
-    if count == 0xFFFF or count == 0:
-        return BulkLoad((), [])
-    if count > limits.columns:
-        raise RequestRefused(f"Bulk load of {count} columns exceeds {limits.columns}.")
-    columns, readers = [], []
-    for _ in range(count):
-        column, reader = _bulk_column(cursor)
-        columns.append(column)
-        readers.append(_blob_reader(reader) if reader.is_blob else reader.read)
-    rows: list[tuple[Any, ...]] = []
-    while cursor.remaining:
-        token = cursor.u8()
-        if token == TOKEN_DONE:
-            break
-        if token != TOKEN_ROW:
-            raise ProtocolError(f"token 0x{token:02X} among bulk rows")
-        if len(rows) >= limits.bulk_rows:
-            raise RequestRefused(f"Bulk load of more than {limits.bulk_rows} rows in a batch; use a smaller batch size.")
-        rows.append(tuple([read(cursor) for read in readers]))
-    return BulkLoad(tuple(columns), rows)
-
-
-def _bulk_column(cursor: Cursor) -> tuple[Column, TypeReader]:
-    cursor.u32()
-    flags = cursor.u16()
-    declared = read_type(cursor)
-    if declared.is_blob:
-        for _ in range(cursor.u8()):
-            cursor.us_varchar()
-    return Column(cursor.b_varchar(), declared.type, nullable=bool(flags & 1), identity=bool(flags & 0x10)), declared
-
-
-def _blob_reader(declared: TypeReader) -> Any:
-    """text, ntext and image in rows: a text pointer and a time stamp come first, an empty pointer is NULL."""
-
-    def read(cursor: Cursor) -> Any:
-        pointer = cursor.u8()
-        if pointer == 0:
-            return None
-        cursor.take(pointer + 8)
-        return declared.read(cursor)
-
-    return read

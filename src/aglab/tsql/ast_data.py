@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from aglab.core.sqltypes import SqlType
 from aglab.tsql.ast import Node, Query, Source, TableSource, Top
 from aglab.tsql.ast_control import Statement
 
@@ -30,6 +31,19 @@ class Insert(Statement):
     output: Output | None = None
     top: Top | None = None
     ctes: list[Any] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class InsertBulk(Statement):
+    target: TableSource
+    columns: list[tuple[str, SqlType]]
+    options: dict[str, Any]  # ORDER: [(column, descending)]
+
+
+@dataclass(slots=True, eq=False)
+class BulkInsert(Statement):
+    target: TableSource
+    file: str
 
 
 @dataclass(slots=True, eq=False)

@@ -34,9 +34,11 @@ from aglab.tsql.ast_control import (
 )
 from aglab.tsql.ast_data import (
     Assignment,
+    BulkInsert,
     Delete,
     Execute,
     Insert,
+    InsertBulk,
     Merge,
     MergeClause,
     Output,
@@ -102,6 +104,7 @@ __all__ = [
     "Assignment",
     "Block",
     "Break",
+    "BulkInsert",
     "Checkpoint",
     "ColumnSpec",
     "ConstraintSpec",
@@ -124,6 +127,7 @@ __all__ = [
     "IdentityInsert",
     "If",
     "Insert",
+    "InsertBulk",
     "Kill",
     "Label",
     "Merge",

@@ -14,6 +14,7 @@ from typing import Any
 from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Cancelled, Columns, Done, Effect, EnvChange, ReturnStatus, ReturnValue, Rows, Wait
+from aglab.tsql.execute.bulk import unannounced
 from aglab.tsql.execute.calls import Argument, declare, type_of
 from aglab.tsql.execute.executor import BatchAborted, Executor
 from aglab.tsql.host import Host
@@ -149,6 +150,26 @@ class Interpreter:
 
         return self._request(f"{kind} transaction", work)
 
+    def bulk_load(self, load: Any) -> Effects:
+        """Rows (``load.columns``, ``load.rows``) of the INSERT BULK that the session has just run; or ``load.problem``."""
+        plan = self.session.bulk
+
+        def work() -> Effects:
+            executor = self.executor(Runtime(self.host, self.session, Variables()))
+            problem = load.problem and TsqlError(
+                load.problem.number, load.problem.severity, load.problem.state, load.problem.text
+            )
+            statement = plan.statement if plan is not None else st.Execute(1, ())
+            try:
+                if plan is None:
+                    raise unannounced()
+                yield from executor.load_bulk(plan, load.columns, load.rows, problem)
+                self.session.error = 0
+            except TsqlError as found:
+                yield from executor._failed(statement, found)
+
+        return self._request("INSERT BULK", work)
+
     def reset(self) -> Effects:
         """RESETCONNECTION: roll back and forget the session's state."""
         executor = self.executor(Runtime(self.host, self.session, Variables()))
@@ -169,6 +190,7 @@ class Interpreter:
         session.last_request_start = now
         self.try_depth = self.loop_depth = self.steps = 0
         self.captured = None
+        session.bulk = None  # rows come right after their INSERT BULK, or not at all
         self.host.batch_started(session, text)
         try:
             yield from work()

@@ -106,6 +106,7 @@ def options() -> list[tuple[str, str, str]]:
     for kind, words in MODULE_OPTIONS.items():
         rows += [(f"CREATE {kind} ... WITH", name, MODULE_DRIVES.get(name, NOTHING)) for name in sorted(words)]
     rows += [("DECLARE CURSOR", name, CURSOR_DRIVES.get(name, NOTHING)) for name in CURSOR_OPTIONS]
+    rows += [("INSERT BULK", "ORDER (column, ...)", "rows must come in this order where it is the clustered index's: 4819")]
     rows += [("column", name, NOTHING) for name in ("SPARSE", "NOT FOR REPLICATION")]
     rows += [("ALTER DATABASE SET", name, NOTHING) for name in sorted(IGNORED_DATABASE_OPTIONS)]
     return [*rows, ("BEGIN TRANSACTION", "WITH MARK", "a mark in the log that RESTORE LOG stops at")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aglab.tsql.messages_admin import ADMINISTRATION
+from aglab.tsql.messages_bulk import BULK
 from aglab.tsql.messages_cursors import CURSORS
 from aglab.tsql.messages_encryption import ENCRYPTION
 from aglab.tsql.messages_memory import MEMORY
@@ -767,3 +768,4 @@ MESSAGES.update(TRACES)
 MESSAGES.update(ENCRYPTION)
 MESSAGES.update(OPTIONS)
 MESSAGES.update(CURSORS)
+MESSAGES.update(BULK)

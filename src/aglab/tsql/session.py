@@ -104,6 +104,7 @@ class Session:
     fetch_status: int = 0  # @@FETCH_STATUS
     group_id: int = 2
     killed: bool = False
+    bulk: Any = None  # aglab.tsql.execute.bulk.BulkPlan between an INSERT BULK and its rows
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
     progress: Any = None  # while a long operation runs: a function that gives percent done and milliseconds left
     frame: tuple[str, int] = ("", 0)  # procedure ("" for a batch) and line of the statement that last asked for a lock
@@ -128,6 +129,7 @@ class Session:
         self.context_info = None
         self.session_context.clear()
         self.trace_flags.clear()
+        self.bulk = None
         self.row_count = 0
         self.error = 0
         self.last_identity = None

@@ -189,8 +189,8 @@ class Requests:
                 isolation=request.isolation,
                 begin_after=request.begin_after,
             )
-        elif isinstance(request, BulkLoad) and hasattr(interpreter, "bulk_load"):
-            yield from interpreter.bulk_load(request.columns, request.rows)
+        elif isinstance(request, BulkLoad):
+            yield from interpreter.bulk_load(request)
         else:
             text = f"aglab twin: a {type(request).__name__} request is not implemented."
             yield Message(50003, 16, 1, text)

@@ -8,6 +8,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Cancelled, Done, EnvChange
 from aglab.tsql.execute.admin import AdminMixin
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.bulk import BulkMixin
 from aglab.tsql.execute.calls import CallMixin
 from aglab.tsql.execute.control import ControlMixin
 from aglab.tsql.execute.cursors import CursorMixin
@@ -35,7 +36,7 @@ class BatchAborted(Exception):
     """The batch must end; its messages have been sent."""
 
 
-class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMixin, CursorMixin):
+class Executor(ControlMixin, MergeMixin, BulkMixin, DmlMixin, DdlMixin, AdminMixin, CallMixin, CursorMixin):
     """Runs the statements of one batch, procedure or function."""
 
     def run_body(self, body: list[st.Statement]) -> Effects[Any]:
@@ -156,7 +157,7 @@ class Executor(ControlMixin, MergeMixin, DmlMixin, DdlMixin, AdminMixin, CallMix
             session.error = following.number
             yield following.message()
         if (
-            problem.number in TERMINATED and isinstance(statement, (st.Insert, st.Update, st.Delete, st.Merge))
+            problem.number in TERMINATED and isinstance(statement, (st.Insert, st.InsertBulk, st.Update, st.Delete, st.Merge))
         ) or problem.number == 1505:
             yield info(3621, line=problem.line)
         raised = getattr(problem, "raised_by_user", False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME, OPERATOR, QUOTED, STATEMENT_WORDS, VARIABLE
 from aglab.tsql.messages import not_implemented
-from aglab.tsql.parser.option_lists import check_options
+from aglab.tsql.parser.option_lists import check_options, once
 from aglab.tsql.parser.queries import QueryParser
 
 ASSIGNMENT_OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
@@ -43,23 +44,43 @@ class DmlParser(QueryParser):
         return st.Insert(line, target, columns, query, output=output, top=top, ctes=ctes)
 
     def insert_bulk(self, line: int) -> st.Statement:
-        """INSERT BULK table (column type, ...) [WITH (options)]: announces a bulk load that the wire carries."""
+        """INSERT BULK table (column type [COLLATE name], ...) [WITH (options)]: announces rows that come as message 0x07."""
         self.expect("BULK")
-        name = self.multipart()
-        columns: list[tuple[str, Any]] = []
+        target = self._target()
+        columns: list[tuple[str, SqlType]] = []
         self.expect("(")
         while True:
             column = self.name()
-            columns.append((column, self.data_type()))
+            columns.append((column, self.data_type(len(columns) + 1)))
             if self.accept("COLLATE"):
                 self.name()
             if not self.accept(","):
                 break
         self.expect(")")
-        options = {}
-        if self.accept("WITH"):
-            options = self.option_list()
-        return st.AdminStatement(line, "INSERT BULK", ".".join(name), {"COLUMNS": columns, "NAME": name, **options})
+        options = self._bulk_options() if self.accept("WITH") else {}
+        return st.InsertBulk(line, target, columns, options)
+
+    if TYPE_CHECKING:
+
+        def index_columns(self) -> list[tuple[str, bool]]: ...
+
+    def _bulk_options(self) -> dict[str, Any]:
+        """(name [= number], ..., ORDER (column [ASC | DESC], ...))"""
+        line = self.expect("(").line
+        options: dict[str, Any] = {}
+        order: list[tuple[str, bool]] = []
+        while True:
+            name = self.any_word()
+            once(name, options, line)
+            if name == "ORDER" and not order:
+                order = self.index_columns()
+            else:
+                options[name] = self.option_value()
+            if not self.accept(","):
+                break
+        self.expect(")")
+        check_options("INSERT BULK", options, line)
+        return {**options, "ORDER": order} if order else options
 
     def _target(self) -> ast.TableSource:
         line = self.token.line

@@ -12,6 +12,9 @@ from aglab.tsql.parser.hints import HintParser
 
 NOT_ALIAS = frozenset({"APPLY", "OFFSET", "MATCHED", "OUTPUT", "GO", "THROW", "NEXT", "WINDOW", "PIVOT", "UNPIVOT", "USING"})
 
+# Any client could name a file.
+NO_FILES = "the twin reads no files of the server; send the rows with bcp or a driver's bulk copy"
+
 
 class FromParser(ExpressionParser, HintParser):
     """FROM: tables, hints, joins, APPLY, PIVOT."""
@@ -142,6 +145,10 @@ class FromParser(ExpressionParser, HintParser):
         return joined
 
     def _named_source(self, line: int) -> ast.Source:
+        if self.at("OPENROWSET") and self.peek(2).upper == "BULK":
+            from aglab.tsql.messages import not_implemented
+
+            raise not_implemented(f"OPENROWSET(BULK): {NO_FILES}", line)
         if self.at("OPENROWSET", "OPENQUERY", "OPENDATASOURCE", "OPENXML", "CONTAINSTABLE", "FREETEXTTABLE"):
             from aglab.tsql.messages import not_implemented
 

@@ -56,6 +56,10 @@ def _low_priority(value: Any) -> bool:
     )
 
 
+def _bare(value: Any) -> bool:
+    return value is True
+
+
 def _anything(value: Any) -> bool:
     return True
 
@@ -182,6 +186,16 @@ OPTION_LISTS: Mapping[str, Mapping[str, Option]] = {
         "PERSIST_SAMPLE_PERCENT": Option(_ON_OFF),
         "AUTO_DROP": Option(_ON_OFF),
         "INCREMENTAL": Option(_ON_OFF, "only OFF", _missing),
+    },
+    "INSERT BULK": {
+        "CHECK_CONSTRAINTS": Option(_bare, "CHECK and FOREIGN KEY are checked; without it only keys and NOT NULL are"),
+        "KEEP_NULLS": Option(_bare, "NULL stays NULL; without it a column with a default gets its default"),
+        "KEEP_IDENTITY": Option(_bare, "identity values are taken from the client, as they are where the column is listed"),
+        "TABLOCK": Option(_bare, "an exclusive lock on the table (SQL Server takes BU, which other bulk loads may share)"),
+        "FIRE_TRIGGERS": Option(_bare),
+        "ROWS_PER_BATCH": Option(_number(0, 2**31 - 1)),
+        "KILOBYTES_PER_BATCH": Option(_number(0, 2**31 - 1)),
+        "ALLOW_ENCRYPTED_VALUE_MODIFICATIONS": Option(_bare),
     },
     "COMMIT": {"DELAYED_DURABILITY": Option(_ON_OFF, "ON: the commit does not wait for the log, where the database allows it")},
     "BEGIN ATOMIC": {

@@ -118,6 +118,27 @@ class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser
 
     _do_execute = _do_exec
 
+    def _do_bulk(self, line: int) -> st.Statement:
+        """BULK INSERT table FROM 'file' [WITH (...)]"""
+        self.advance()
+        self.expect("INSERT")
+        target = self._target()
+        self.expect("FROM")
+        bulk = st.BulkInsert(line, target, self.string())
+        if self.accept("WITH"):
+            self._skip_parentheses()
+        return bulk
+
+    def _skip_parentheses(self) -> None:
+        """Whatever stands in them."""
+        self.expect("(")
+        depth = 1
+        while depth:
+            if self.token.kind == END:
+                raise self.syntax_error()
+            word = self.advance().value
+            depth += (word == "(") - (word == ")")
+
     def _do_truncate(self, line: int) -> st.Statement:
         self.advance()
         self.expect("TABLE")

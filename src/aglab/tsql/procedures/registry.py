@@ -29,7 +29,7 @@ def find_system_procedure(name: str) -> Procedure | Module | None:
     global _loaded
     if not _loaded:
         _loaded = True
-        for module in ("configuration", "dynamic", "describe", "general", "registry_keys"):
+        for module in ("bulk", "configuration", "dynamic", "describe", "general", "registry_keys"):
             importlib.import_module(f"aglab.tsql.procedures.{module}")
     lowered = name.lower()
     found = PROCEDURES.get(lowered)

@@ -228,6 +228,10 @@ class Database:
             table = self.find(schema, name)
             if isinstance(table, Table):
                 table.truncate()
+        elif change.kind == "untrusted":
+            table = self.find(schema, name)
+            if isinstance(table, Table):
+                table.trust_all_but(change.definition)
         elif change.kind == "files":
             files, filegroups = change.definition
             own = [one for one in self.files if one.type == 1]  # each replica has log files of its own

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aglab.core.sqltypes import SqlType
@@ -330,6 +330,16 @@ class Table:
         self.identity_next += step[1] if step else 1
         self.identity_last = value
         return value
+
+    def untrusted(self) -> tuple[str, ...]:
+        """Names of the constraints that some rows may break."""
+        checks = tuple(one.name for one in self.checks if not one.trusted)
+        return checks + tuple(one.name for one in self.foreign_keys if not one.trusted)
+
+    def trust_all_but(self, names: tuple[str, ...]) -> None:
+        """Set which constraints are not trusted."""
+        self.checks = [replace(one, trusted=one.name not in names) for one in self.checks]
+        self.foreign_keys = [replace(one, trusted=one.name not in names) for one in self.foreign_keys]
 
     def size_pages(self) -> int:
         """8 KB pages of the rows at declared widths: for file sizes and sp_spaceused."""
