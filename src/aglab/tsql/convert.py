@@ -41,6 +41,8 @@ def converter(source: SqlType | None, target: SqlType, style: int | None = None,
         if source.name in STRINGS and target.name in BINARIES:
             raise error(257, name_of(source), name_of(target))
         raise error(206, name_of(source), name_of(target))
+    if source.name == "sql_variant":
+        return _from_variant(target, style)
     if target.name in INTEGERS:
         return None if _widens(source.name, target.name) else _to_integer(source, target)
     if target.name in EXACTS:
@@ -56,6 +58,17 @@ def converter(source: SqlType | None, target: SqlType, style: int | None = None,
     if target.name == "uniqueidentifier":
         return _to_uuid(source)
     return None
+
+
+def _from_variant(target: SqlType, style: int | None) -> Convert:
+    """Each value by the type that it has itself."""
+    from aglab.tsql.execute.calls import type_of
+
+    def change(value: Any) -> Any:
+        own = converter(type_of(value), target, style)
+        return value if own is None else own(value)
+
+    return change
 
 
 def allowed(source: SqlType, target: SqlType, explicit: bool) -> bool:
