@@ -69,3 +69,33 @@ def test_the_first_row_with_an_error_decides(forms):
     """Overflow comes first here, though division by zero stands in the first column."""
     assert forms("SELECT 1 / (k - 60), k + 2147483600 FROM t")[1] == [8115]
     assert forms("SELECT k + 2147483580, 1 / (k - 60) FROM t")[1] == [8134]
+
+
+def test_a_long_result_leaves_while_the_rest_is_computed():
+    """The first rows are handed on before a later one fails; a client sees them, then the error."""
+    from aglab.tsql import Interpreter, Message, Rows
+
+    client = Client()
+    seen = list(
+        Interpreter(client.host, client.session).run_batch("SELECT CAST(value AS int) * 50000 FROM GENERATE_SERIES(1, 100000)")
+    )
+    sent = [row[0] for effect in seen if isinstance(effect, Rows) for row in effect.rows]
+    assert sent == [value * 50000 for value in range(1, len(sent) + 1)] and 30_000 < len(sent) < 42_950
+    assert [effect.number for effect in seen if isinstance(effect, Message) and effect.severity > 10] == [8115]
+
+
+def test_rows_that_are_still_to_leave_are_those_that_were_read():
+    """Another session deletes the table while half of it is on its way."""
+    from aglab.tsql import Interpreter, Rows
+
+    client = Client()
+    client.run("CREATE TABLE t (k int); INSERT t SELECT value FROM GENERATE_SERIES(1, 20000)")
+    other = Interpreter(client.host, client.host.instance.open_session(login="sa", database="OLTP", is_sysadmin=True))
+    count = 0
+    for effect in Interpreter(client.host, client.session).run_batch("SELECT k + 1, k FROM t"):
+        if isinstance(effect, Rows):
+            if not count:
+                list(other.run_batch("DELETE t"))
+            count += len(effect.rows)
+    assert count == 20_000
+    assert client.run("SELECT COUNT(*) FROM t").sets == [[(0,)]]

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from aglab.core.errors import MissingError, field_error
 
-KEY_BITS = 2048
+CURVE = ec.SECP256R1()  # a signature in a twentieth of the time that RSA takes; every client since TLS 1.2 knows it
 ALPN_STRICT = "tds/8.0"
 
 
@@ -52,7 +52,7 @@ def self_signed_certificate(
     if days < 1:
         raise field_error("days", days, "must be >= 1", "certificate", "use 3650")
     now = now or dt.datetime.now(dt.UTC)
-    key = rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS)
+    key = ec.generate_private_key(CURVE)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
     entries: list[x509.GeneralName] = []
     for name in names:

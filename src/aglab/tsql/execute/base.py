@@ -312,12 +312,15 @@ class BaseExecutor:
 
     # --- results ------------------------------------------------------------------------------------------------------------
 
-    def send(self, columns: list[Any], rows: list[Row], command: str = "SELECT") -> Effects[None]:
-        """A result set in chunks, and its count."""
+    def send(
+        self, columns: list[Any], rows: list[Row], command: str = "SELECT", finish: Callable[[list[Row]], list[Row]] | None = None
+    ) -> Effects[None]:
+        """A result set in chunks, and its count; ``finish`` makes what is sent of each chunk of ``rows``."""
         yield Columns(tuple(Column(c.name, c.type, c.nullable, c.identity) for c in columns))
         size = chunk_rows(columns)
         for start in range(0, len(rows), size):
-            yield Rows(rows[start : start + size])
+            chunk = rows[start : start + size]
+            yield Rows(finish(chunk) if finish else chunk)
         self.session.row_count = len(rows)
         yield self.done(len(rows), command)
 

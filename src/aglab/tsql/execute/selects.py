@@ -32,8 +32,15 @@ class SelectMixin(TargetMixin):
         context, plan = self.cached(s, build)
         self.session.command = "SELECT"
 
+        staged = plan.staged if self.interpreter.captured is None else None
+        finish = None
+
         def work() -> list[Row]:
-            return plan.rows(context.frame(self.runtime))
+            nonlocal finish
+            if staged is None:
+                return plan.rows(context.frame(self.runtime))
+            rows, finish = staged(context.frame(self.runtime))
+            return rows
 
         if self.session.options.fmtonly:
             yield from self.send(plan.columns, [])
@@ -58,7 +65,7 @@ class SelectMixin(TargetMixin):
             self.interpreter.captured.append((plan.columns, rows))
             self.session.row_count = len(rows)
         else:
-            yield from self.send(plan.columns, rows)
+            yield from self.send(plan.columns, rows, finish=finish)
         yield from self.warnings()
         return None
 

@@ -28,6 +28,8 @@ class Plan:
     outer_refs: set[int] = field(default_factory=set)
     first: Callable[[Frame], bool] | None = None
     assignments: list[tuple[str, str, int]] | None = None  # SELECT @v = ...: (variable, operator, position)
+    # the rows that were read, and the select list over some of them: a result can leave while the rest is computed
+    staged: Callable[[Frame], tuple[list[Row], Callable[[list[Row]], list[Row]]]] | None = None
 
     def cached_rows(self, context: CompileContext) -> Callable[[Frame], list[Row]]:
         """``rows``, computed once per execution when nothing outside the query changes it."""

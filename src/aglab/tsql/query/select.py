@@ -56,6 +56,7 @@ class _SelectCompiler:
         self.compiler = ExpressionCompiler(self.context, self.scope, planner)
         self.group_keys: list[Expr] = []
         self.sources: dict[int, Any] = {}
+        self.staged: Any = None  # of a select list that is computed by whole columns
 
     def plan(self) -> Plan:
         from aglab.tsql.query.planner import Plan
@@ -87,7 +88,10 @@ class _SelectCompiler:
         first = None
         if not grouped and node.top is None and node.offset is None:
             first = lambda frame: any(True for _ in source.iterate(frame))  # noqa: E731
-        return Plan(columns, rows, self.scope.outer_refs, first, assignments)
+        staged = None
+        if not (grouped or orders or node.distinct or node.top or node.offset or assignments or self.scope.windows):
+            staged = self.staged
+        return Plan(columns, rows, self.scope.outer_refs, first, assignments, staged)
 
     # --- FROM and WHERE -----------------------------------------------------------------------------------------------------
 
@@ -358,20 +362,29 @@ class _SelectCompiler:
         else:
             several = self._picked([o.column[1] for o in outputs if o.column is not None])
 
-        def run(frame: Frame) -> list[Row]:
+        def read(frame: Frame) -> Iterable[Row] | None:
             rows = source.plain_rows(frame)
-            if rows is None:
-                return [project(frame) for _ in source.iterate(frame)]
             condition = source.condition
-            if condition is not None:
-                kept = []
-                for row in rows:
-                    frame[slot] = row
-                    if condition(frame):
-                        kept.append(row)
-                rows = kept
-            return several(frame, rows)
+            if rows is None or condition is None:
+                return rows
+            kept = []
+            for row in rows:
+                frame[slot] = row
+                if condition(frame):
+                    kept.append(row)
+            return kept
 
+        def run(frame: Frame) -> list[Row]:
+            rows = read(frame)
+            return [project(frame) for _ in source.iterate(frame)] if rows is None else several(frame, rows)
+
+        def staged(frame: Frame) -> tuple[list[Row], Callable[[list[Row]], list[Row]]]:
+            rows = read(frame)
+            if rows is None:
+                return run(frame), lambda some: some
+            return list(rows), lambda some: several(frame, some)  # a copy: others may write before all has left
+
+        self.staged = staged
         return run
 
     def _picked(self, ordinals: list[int]) -> Callable[[Frame, Iterable[Row]], list[Row]]:
