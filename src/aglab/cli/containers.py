@@ -150,9 +150,16 @@ def show(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         shell.print_json(found)
         return
-    rows = [(node["name"], node["role"], node["state"], node["server"]) for node in found["nodes"]]
-    shell.print_table(found["label"], ("node", "role", "container", "server"), rows)
-    for node in found["nodes"]:  # whole lines, to copy
+    print_nodes(found["label"], found)
+
+
+def print_nodes(title: str, found: dict[str, Any]) -> None:
+    """Nodes of any kind as a table, then what somebody copies: whole lines, which a table of 80 columns would break."""
+    columns = {"name": "node", "role": "role", "state": "container", "server": "server"}
+    shown = [key for key in columns if key in found["nodes"][0]]
+    rows = [[node[key] for key in shown] for node in found["nodes"]]
+    shell.print_table(title, [columns[key] for key in shown], rows)
+    for node in found["nodes"]:
         shell.say(node["connection_string"])
     shell.say(f"Login sa; the password is in {found['password_file']}")
 
@@ -220,4 +227,4 @@ def _asked(as_json: bool) -> bool:
     return typer.confirm("Delete the databases too? They cannot be brought back", default=False)
 
 
-__all__ = ["Attached", "attached", "described", "down", "show", "up"]
+__all__ = ["Attached", "attached", "described", "down", "print_nodes", "show", "up"]

@@ -75,11 +75,7 @@ def _described(twin: Any, mode: str = "twin") -> dict[str, Any]:
 
 
 def _print_nodes(found: dict[str, Any]) -> None:
-    rows = [(node["name"], node["role"], node["server"]) for node in found["nodes"]]
-    shell.print_table(f"SIMULATED, profile {found['profile']}, pace {found['pace']}", ("node", "role", "server"), rows)
-    for node in found["nodes"]:  # not in the table: a terminal of 80 columns would break what somebody wants to copy
-        shell.say(node["connection_string"])
-    shell.say(f"Login sa; the password is in {found['password_file']}")
+    containers.print_nodes(f"SIMULATED, profile {found['profile']}, pace {found['pace']}", found)
 
 
 def up(
