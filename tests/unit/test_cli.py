@@ -172,6 +172,31 @@ def test_doctor_looks_and_says_what_to_do(capsys, monkeypatch):
     run(capsys, "doctor").is_one_clear_line(3, "Python 3.9", "install Python 3.11")
 
 
+def test_a_seat_promises_nothing_of_what_was_not_looked_at():
+    """A seat needs the twin; containers and servers are not examined, so nothing is said of them, neither yes nor no."""
+    from aglab.live import examine
+
+    looked = examine(seat=True)
+    assert looked["modes"] == {"twin": True}
+    assert {finding["modes"] for finding in looked["findings"]} == {"twin"}
+
+
+@pytest.mark.parametrize("state", [None, "running healthy"])
+def test_connection_strings_are_whole_lines_to_copy(capsys, monkeypatch, state):
+    """In a terminal of 80 columns, for nodes of the twin and for containers, which have a state."""
+    from aglab.cli import containers
+
+    monkeypatch.setenv("COLUMNS", "80")
+    text = "Server=127.0.0.1,14331;UID=sa;TrustServerCertificate=yes;Encrypt=yes;ApplicationIntent=ReadOnly;Database=OLTP"
+    node = {"name": "sql1", "role": None, "server": "127.0.0.1,14331", "connection_string": text}
+    if state:
+        node["state"] = state
+    containers.print_nodes("three nodes", {"nodes": [node], "password_file": "here/sa_password.txt"})
+    printed = capsys.readouterr().out.splitlines()
+    assert text in printed and "Login sa; the password is in here/sa_password.txt" in printed
+    assert any("running healthy" in line for line in printed) == bool(state)
+
+
 def test_doctor_looks_at_the_file_of_servers(monkeypatch, tmp_path):
     """Mode remote needs a right file; why it is not right, and what to do, is a finding."""
     from aglab.live import examine

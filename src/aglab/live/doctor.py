@@ -49,7 +49,7 @@ def examine(seat: bool = False) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``findings`` (list of dicts), ``modes`` {mode: bool}.
+        ``findings`` (list of dicts), ``modes`` {mode: bool}; for a seat the twin's alone.
     """
     findings = list(_twin())
     if not seat:
@@ -58,9 +58,10 @@ def examine(seat: bool = False) -> dict[str, Any]:
         findings += of_docker()
         findings.append(_servers())
     modes = {mode: all(finding.ok for finding in findings if finding.modes == mode) for mode in ("twin", "docker", "remote")}
+    looked_at = ("twin",) if seat else tuple(modes)  # what nobody looked at has no answer
     return {
         "findings": [asdict(finding) for finding in findings],
-        "modes": {"twin": modes["twin"], **{mode: not seat and modes["twin"] and modes[mode] for mode in ("docker", "remote")}},
+        "modes": {mode: modes["twin"] and modes[mode] for mode in looked_at},
     }
 
 
