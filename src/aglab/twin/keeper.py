@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from aglab.core.errors import AglabError, MissingError, UsageError, unknown_name
 from aglab.twin import freeze, keeping
 from aglab.twin.security import write_private
-from aglab.twin.statedir import STATE_FILE, StateDir
+from aglab.twin.statedir import ELSEWHERE, STATE_FILE, StateDir
 
 if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
@@ -65,7 +65,7 @@ class Keeper:
         if content["small"]["bare"] != self.cluster.bare:
             raise UsageError(
                 f"the state in {str(self.directory.path)!r} was made {'with' if content['small']['bare'] else 'without'} --bare",
-                "start it the same way, or name another --state-dir",
+                f"start it the same way, move that directory away, or name another: {ELSEWHERE}",
             )
         rows = (self.directory.path / content["rows"]["file"]).read_bytes()
         if hashlib.sha256(rows).hexdigest() != content["rows"]["sha256"]:

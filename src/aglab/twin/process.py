@@ -24,7 +24,7 @@ import psutil
 
 from aglab.core.errors import AglabError, MissingError, UsageError
 from aglab.twin.node_info import NodeInfo
-from aglab.twin.statedir import RUNNING_FILE, StateDir, default_state_dir
+from aglab.twin.statedir import ELSEWHERE, RUNNING_FILE, StateDir, default_state_dir
 
 READY_S_MAX = 240.0  # the first start on a machine compiles the engine: a minute and more where others work too
 KEPT = "start it again: what has been compiled so far is kept"
@@ -305,5 +305,5 @@ def _refuse_second(directory: StateDir) -> None:
     if found is not None:
         raise UsageError(
             f"a twin already serves {str(directory.path)!r} (process {found.process_id})",
-            "use it, end it, or name another --state-dir",
+            f"use it, end it, or name another directory: {ELSEWHERE}",
         )

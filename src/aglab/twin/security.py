@@ -51,7 +51,7 @@ def write_private(path: Path, data: bytes) -> None:
     except OSError as error:
         raise MissingError(
             f"the file {str(path)!r} cannot be written ({error.strerror or error})",
-            "free space there or choose another --state-dir",
+            "free space there, or name another directory (AGLAB_HOME, --state-dir)",
         ) from error
 
 

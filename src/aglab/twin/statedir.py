@@ -26,6 +26,7 @@ import platformdirs
 from aglab.core.errors import MissingError, UsageError
 from aglab.twin.security import write_private
 
+ELSEWHERE = "AGLAB_HOME for aglab, --state-dir for python -m aglab.twin"
 FORMAT = 2
 FORMAT_FILE = "format.json"
 STATE_FILE = "cluster.json"
@@ -79,7 +80,7 @@ class StateDir:
         self.path = Path(path).expanduser().absolute()
         self.set_aside: Path | None = None
         if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"state directory {str(self.path)!r} is a file", "name a directory with --state-dir")
+            raise UsageError(f"state directory {str(self.path)!r} is a file", f"name a directory: {ELSEWHERE}")
         self._make()
         if not self._understood():
             self.put_aside()
@@ -92,11 +93,11 @@ class StateDir:
         except OSError as error:
             raise MissingError(
                 f"state directory {str(self.path)!r} cannot be made ({error.strerror or error})",
-                "choose a place you may write with --state-dir",
+                f"choose a place you may write: {ELSEWHERE}",
             ) from error
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise MissingError(
-                f"state directory {str(self.path)!r} is not writable", "choose a place you may write with --state-dir"
+                f"state directory {str(self.path)!r} is not writable", f"choose a place you may write: {ELSEWHERE}"
             )
 
     def _understood(self) -> bool:
@@ -106,7 +107,7 @@ class StateDir:
             if foreign and not (self.path / STATE_FILE).exists():
                 raise UsageError(
                     f"state directory {str(self.path)!r} holds other files ({', '.join(sorted(foreign)[:3])})",
-                    "name an empty or a new directory with --state-dir",
+                    f"name an empty or a new directory: {ELSEWHERE}",
                 )
             if (self.path / STATE_FILE).exists():
                 return False
@@ -131,7 +132,7 @@ class StateDir:
         except OSError as error:
             raise MissingError(
                 f"the damaged state directory {str(self.path)!r} cannot be renamed ({error.strerror or error})",
-                "rename it yourself or choose another --state-dir",
+                f"rename it yourself or name another: {ELSEWHERE}",
             ) from error
         self.set_aside = target
         self._make()
