@@ -196,6 +196,31 @@ def test_what_a_login_may_do_decides_about_labs(twin, file):  # noqa: F811
     assert blind.sampling and sum(len(lab["reasons"]) for lab in full.values()) < sum(len(lab["reasons"]) for lab in few.values())
 
 
+@pytest.mark.parametrize("may_see", [False, True])
+def test_a_login_that_may_do_little(twin, file, monkeypatch, may_see):  # noqa: F811
+    """By the server's own permissions: each step that it could not run is named with the reason, before anybody tries."""
+    name, secret = ("viewer" if may_see else "stranger"), "Poor_login_1!"
+    for node in twin.nodes:
+        twin.sql(f"CREATE LOGIN [{name}] WITH PASSWORD = '{secret}'", node.name)
+        if may_see:
+            twin.sql(f"GRANT VIEW SERVER STATE TO [{name}]", node.name)
+    if may_see:
+        twin.sql(f"USE OLTP; CREATE USER [{name}] FOR LOGIN [{name}]")
+    monkeypatch.setenv("AGLAB_TEST_POOR_PASSWORD", secret)
+    with RemoteCluster.opened(changed(changed(file, '"sa"', f'"{name}"'), VARIABLE, "AGLAB_TEST_POOR_PASSWORD")) as remote:
+        looks = remote.looks()
+        labs = {lab["lab"]: lab for lab in labs_for(looks, "OLTP", frozenset(), load=False)}
+        if may_see:
+            assert len(labs["12-synchronous-commit"]["steps"]) == 5
+            assert remote.sql("SELECT COUNT(*) FROM sys.dm_os_wait_stats", "sql2", "master").value > 0
+        else:
+            assert labs["12-synchronous-commit"]["steps"] == []
+            assert "begins in OLTP" in labs["12-synchronous-commit"]["refused"]["02_commit_waits"]
+            assert "VIEW SERVER STATE is missing" in labs["12-synchronous-commit"]["refused"]["02_commit_waits"]
+            with pytest.raises(AglabError, match="VIEW SERVER PERFORMANCE STATE permission was denied"):
+                remote.sql("SELECT COUNT(*) FROM sys.dm_os_wait_stats", "sql2", "master")
+
+
 def test_time_is_only_waited_for(twin, file):  # noqa: F811
     """A wait of a second passes on the server's clock."""
     begin = time.monotonic()

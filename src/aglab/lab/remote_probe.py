@@ -113,23 +113,28 @@ def _lab(slug: str, looks: list[Look], database: str, allowed: frozenset[str], l
     about = describe(slug)
     wanted = str(about.get("cluster", {}).get("database", database))
     blind = [one.node for one in looks if not one.sampling]
+    seen = any(wanted in one.databases for one in looks)
     refused = {}
     steps = sorted(path for path in lab_folder(slug).glob("*.sql") if re.match(r"^\d\d_", path.name))
     for path in steps:
-        kinds = {change.kind for batch in split_batches(path.read_text(encoding="utf-8")) for change in changes(batch)}
-        if kinds - allowed:
-            refused[path.stem] = "needs --allow " + " --allow ".join(sorted(kinds - allowed))
+        text = path.read_text(encoding="utf-8")
+        kinds = {change.kind for batch in split_batches(text) for change in changes(batch)}
+        why = ["needs --allow " + " --allow ".join(sorted(kinds - allowed))] if kinds - allowed else []
+        why += [] if seen else [f"begins in {wanted}, which no server shows this login"]
+        why += _unseen(text) if len(blind) == len(looks) else []
+        if why:
+            refused[path.stem] = ", ".join(why)
     reasons = []
     if "remote" not in about.get("modes", ["twin"]):
         reasons.append("the lab is not written for servers of your own")
-    if not any(wanted in one.databases for one in looks):
+    if not seen:
         reasons.append(f"no server shows this login a database {wanted}")
     if blind:
         reasons.append(f"VIEW SERVER STATE is missing on {', '.join(blind)}")
     verbs = _verbs_of_run(lab_folder(slug) / "lab.py")
     reasons += [f"its script asks for {verb}: {REASONS[_VERBS[verb]]}" for verb in sorted(verbs & set(_VERBS))]
     if "run_step" in verbs and refused:
-        reasons.append("its script runs steps that change the servers; see the steps refused")
+        reasons.append("its script runs steps; see the steps refused")
     if about.get("cluster", {}).get("bare") and any(one.role for one in looks):
         reasons.append("it wants servers without an availability group")
     if verbs & {"measure", "start_load", "run_load"}:
@@ -139,6 +144,12 @@ def _lab(slug: str, looks: list[Look], database: str, allowed: frozenset[str], l
             reasons.append("its load needs --allow load")
     good = [path.stem for path in steps if path.stem not in refused]
     return {"lab": slug, "steps": good, "refused": refused, "experiment": not reasons, "reasons": reasons}
+
+
+def _unseen(text: str) -> list[str]:
+    """What a step reads that a login without VIEW SERVER STATE may not; views of sessions and databases show it a part."""
+    views = sorted(set(re.findall(r"\bsys\.dm_(?:os|io|hadr)_\w+", re.sub(r"--[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL))))
+    return [f"reads {', '.join(views)} and VIEW SERVER STATE is missing"] if views else []
 
 
 def _verbs_of_run(path: Any) -> set[str]:
