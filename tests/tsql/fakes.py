@@ -28,6 +28,9 @@ class FakeHost:
         self.killed: list[int] = []
         self.commit_wait_s = 0.0
 
+    def statement_begins(self):
+        """Nothing to keep still."""
+
     def now_s(self) -> float:
         return self.time_s
 

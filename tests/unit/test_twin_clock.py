@@ -115,3 +115,36 @@ def test_bad_spans_are_refused(value, limit):
     with pytest.raises(UsageError, match=limit):
         checked_seconds("seconds", value, "twin.advance")
     assert checked_seconds("seconds", "60", "twin.advance") == 60.0
+
+
+def test_a_held_clock_stands_still_until_it_is_released():
+    """What a statement takes on the wall is no time to it; afterwards the time is the wall's again, nothing is lost."""
+    wall = Wall()
+    clock = Clock(wall, "60x")
+    clock.hold()
+    wall.now += 1
+    assert clock.now_s == 0.0
+    clock.hold()  # the next statement
+    assert clock.now_s == 60.0
+    wall.now += 1
+    clock.release()
+    assert clock.now_s == 120.0
+
+
+def test_who_sets_a_clock_ends_its_hold():
+    """Another pace, another time and a rush take effect in the middle of the statement that asks for them."""
+    wall = Wall()
+    for change, then_s in (
+        (lambda clock: clock.set_pace("1x"), 1.0),
+        (lambda clock: clock.set_time(5_000_000), 65.0),
+        (lambda clock: clock.rush(90_000_000), 0.0),
+    ):
+        clock = Clock(wall, "60x")
+        clock.hold()
+        change(clock)
+        wall.now += 1
+        assert clock.now_s == then_s
+    fast = Clock(wall)
+    fast.hold()
+    fast.call_at(7_000_000, 1, lambda: None)
+    assert fast.jump() == 1 and fast.now_s == 7.0

@@ -156,7 +156,7 @@ def test_layout_must_match(tmp_path):
     """A state made with an availability group is not opened bare, and the error says what to do."""
     _, keeper = opened(tmp_path / "s")
     keeper.close()
-    with pytest.raises(UsageError, match="--bare.*move that directory away.*AGLAB_HOME"):
+    with pytest.raises(UsageError, match=r"--bare.*move that directory away.*AGLAB_HOME"):
         opened(tmp_path / "s", bare=True)
 
 

@@ -1,13 +1,15 @@
 """What a node answers to the interpreter: views, changes, commands, adapter procedures; driven without a wire."""
 
+import datetime as dt
 from types import SimpleNamespace
 
 import pytest
 
 from aglab.core.errors import UsageError
-from aglab.tsql import Change, Command, Host, Message, Session, TsqlError, Wait
+from aglab.tsql import Change, Command, Host, Interpreter, Message, Rows, Session, TsqlError, Wait
 from aglab.tsql.catalog import registry
 from aglab.twin import views_hadr, views_server
+from aglab.twin.clock import EPOCH
 from aglab.twin.cluster import Cluster, checked_port_base
 
 PROFILE = "laptop-generic"
@@ -373,3 +375,29 @@ def test_ports_are_checked():
         with pytest.raises(UsageError, match="port_base"):
             checked_port_base(port)
     assert checked_port_base(0) == 0 and checked_port_base(14330) == 14330
+
+
+class SlowWall:
+    """A wall clock on a machine that takes a while for everything: each look finds 50 ms more."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 0.05
+        return self.now
+
+
+@pytest.mark.parametrize("columns", ["SYSDATETIME(), cntr_value", "cntr_value, SYSDATETIME()"])
+def test_a_statement_reads_counters_and_time_of_one_moment(columns):
+    """However long computing takes: rates would be wrong by that, times the pace, if the time were taken after the counters."""
+    slow = Cluster(PROFILE, pace="60x", bare=True, wall=SlowWall())
+    call(slow, "start_workload", users=8)
+    node, session = slow.nodes["sql1"], Session(51)
+    query = f"SELECT {columns} FROM sys.dm_os_performance_counters WHERE counter_name = N'Batch Requests/sec'"
+    for _ in range(3):
+        rows = [row for effect in Interpreter(node, session).run_batch(query) if isinstance(effect, Rows) for row in effect.rows]
+        [at] = [value for value in rows[0] if isinstance(value, dt.datetime)]
+        counted_s = slow.plant.start_us / 1e6 + slow.plant.flow.now_s
+        assert 0.0 <= (at - EPOCH).total_seconds() - counted_s < slow.plant.scenario.settings.tick_s + 1e-3
+        slow.clock.release()

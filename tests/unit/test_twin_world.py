@@ -289,3 +289,23 @@ def test_wall_pace_waits_on_the_wall():
     run(made, party, batch())
     made.stop()
     assert time.monotonic() - begun >= 0.045
+
+
+def test_a_slice_that_ends_lets_the_clock_go_on(world):
+    """A statement holds the clock; when its request waits, ends or fails, time passes again."""
+    world.ask(lambda: world.clock.set_pace("60x"))
+
+    def statements(how):
+        world.clock.hold()
+        yield Done()
+        if how == "waits":
+            yield Wait("time", until_s=world.clock.now_s + 1.0)
+        if how == "fails":
+            raise ValueError("a defect")
+
+    for how in ("ends", "waits", "fails"):
+        run(world, Party(51), statements(how))
+        before = world.clock.now_us
+        deadline = time.monotonic() + 60.0
+        while world.clock.now_us == before:
+            assert time.monotonic() < deadline, f"the clock stands after a request that {how}"

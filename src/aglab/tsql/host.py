@@ -129,6 +129,9 @@ class Host(Protocol):
     def now(self) -> datetime.datetime:
         """The node's local wall time (naive): what SYSDATETIME() shows."""
 
+    def statement_begins(self) -> None:
+        """A statement reads everything at one moment, as far as a node can keep its clock still meanwhile."""
+
     def server_property(self, name: str) -> Any:
         """SERVERPROPERTY(name) where the node knows better than ``instance.properties``; None otherwise."""
 

@@ -101,6 +101,7 @@ class Clock:
         self._base_us = now_us
         self._base_wall_s = wall()
         self._rush_until_us = 0
+        self._held_us: int | None = None
         self._timers: list[Timer] = []
         self._sequence = count()
 
@@ -117,6 +118,8 @@ class Clock:
     @property
     def now_us(self) -> int:
         """Virtual microseconds since :data:`EPOCH`."""
+        if self._held_us is not None:
+            return self._held_us
         if not self.follows_wall:
             return self._base_us
         return self._base_us + int((self._wall() - self._base_wall_s) * self._pace * 1e6)
@@ -130,6 +133,19 @@ class Clock:
         """The virtual wall time (UTC, without a zone)."""
         return EPOCH + dt.timedelta(microseconds=self.now_us)
 
+    def hold(self) -> None:
+        """At a wall pace, stand still until the next hold or :meth:`release`.
+
+        Counters and the time beside them are of one moment then, however long a machine takes to compute them.
+        """
+        self._held_us = None
+        if self.follows_wall:
+            self._held_us = self.now_us
+
+    def release(self) -> None:
+        """Go on: at the time that the wall's clock says."""
+        self._held_us = None
+
     def set_pace(self, pace: str) -> None:
         """Change the pace from now on."""
         multiplier = parse_pace(pace)
@@ -138,7 +154,7 @@ class Clock:
 
     def set_time(self, now_us: int) -> None:
         """Set the time (a restored state); timers that wait stay as they are."""
-        self._base_us, self._base_wall_s, self._rush_until_us = now_us, self._wall(), 0
+        self._base_us, self._base_wall_s, self._rush_until_us, self._held_us = now_us, self._wall(), 0, None
 
     def rush(self, until_us: int) -> None:
         """Let a wall-paced clock jump, as in ``fast``, until ``until_us``: somebody asked to advance."""
@@ -148,6 +164,7 @@ class Clock:
     def _settle(self) -> None:
         self._base_us = self.now_us
         self._base_wall_s = self._wall()
+        self._held_us = None
 
     def call_at(self, until_us: int, session_id: int, callback: Callable[[], None]) -> Timer:
         """Have ``callback`` called when virtual time reaches ``until_us``."""

@@ -81,6 +81,10 @@ class HostAnswers(Requests):
             self._moment = (now_us, EPOCH + dt.timedelta(microseconds=now_us))
         return self._moment[1]
 
+    def statement_begins(self) -> None:
+        """See :class:`aglab.tsql.Host`."""
+        self.cluster.clock.hold()
+
     def server_property(self, name: str) -> Any:
         """See :class:`aglab.tsql.Host`."""
         known = {

@@ -120,6 +120,8 @@ class Task:
             out.append(Message(INTERNAL_ERROR, 16, 1, text))
             out.append(Done())
             self._end(out)
+        finally:
+            self.world.clock.release()
 
     def _yield_turn(self, out: list[Any]) -> None:
         self._flush(out)

@@ -67,6 +67,7 @@ class Executor(ControlMixin, MergeMixin, BulkMixin, DmlMixin, DdlMixin, AdminMix
         """One statement with T-SQL's error handling."""
         self.interpreter.step()
         self.runtime.moment = None
+        self.runtime.host.statement_begins()
         self.line = statement.line
         method = getattr(self, "_" + type(statement).__name__.lower(), None)
         ended = None
