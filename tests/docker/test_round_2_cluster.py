@@ -13,8 +13,7 @@ from conftest import IMAGE, PROJECT, ROOT
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 # Notebook, and the pace of the servers' clock, which multiplies what Docker's own work and a busy machine take: slow for those
-# that assert seconds of an outage (13). Nodes, hardware and cluster type are those that its lab.toml names. 21 is not among them:
-# its comparison of a gain with its bound (code cell 26) fails in containers; docker/README.md says more.
+# that assert seconds of an outage (13). Nodes, hardware and cluster type are those that its lab.toml names.
 FORM_PACE = "240x"  # a group forms by copying a large database
 NOTEBOOKS = [
     ("16_checkpoint_throttle", "240x"),
@@ -27,6 +26,7 @@ NOTEBOOKS = [
             ("12_synchronous_commit", "20x"),
             ("13_redo_and_failover", "2x"),
             ("17_backup_options", "60x"),
+            ("21_tail_of_the_log", "60x"),
         )
     ),
 ]
