@@ -271,6 +271,18 @@ def test_a_new_primary_redoes_its_queue_first(group):
     assert flow.gauges("sql1")["lsn_hardened"] <= flow.gauges("sql2")["lsn_hardened"]
 
 
+def test_an_asynchronous_primary_waits_for_nobody(group):
+    """Both ends must commit synchronously: with the primary asynchronous, throughput is that of asynchronous secondaries."""
+    rates = {}
+    for modes in ({}, {"sql1": "ASYNCHRONOUS_COMMIT"}, {"sql2": "ASYNCHRONOUS_COMMIT", "sql3": "ASYNCHRONOUS_COMMIT"}):
+        flow = Flow(group.with_settings({"noise": 0, "rtt_us": 5000}))
+        for node, mode in modes.items():
+            flow.change(node, availability_mode=mode)
+        flow.advance(5)
+        rates[tuple(modes)] = flow.totals("sql1")["transactions"]
+    assert rates["sql1",] == rates["sql2", "sql3"] > 1.5 * rates[()]
+
+
 def test_log_ahead_of_the_new_primary_is_lost(group):
     """A forced failover to an asynchronous replica that lags cuts the old primary's log back."""
     flow = Flow(group.with_settings(mode="async"))

@@ -8,6 +8,7 @@ with sending and background work are taken away as whole ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,17 +26,21 @@ from aglab.engine.pipeline import (
     N_DRAW,
     N_EVENTS,
     N_FLUSHES,
+    N_FREE,
     N_HASH,
     N_HEAP,
+    N_OPEN,
+    N_READY,
     N_SEQ,
+    N_SIZE,
     N_TX,
+    NOTHING,
     P_SIZE,
     P_THINK,
     PRIORITY_BITS,
     Floats,
     Ints,
     advance_events,
-    fresh,
 )
 from aglab.engine.steady import Steady, steady
 from aglab.scenario import Scenario
@@ -91,7 +96,7 @@ def run_events(start: Scenario | Flow, seconds: float = 1.0, seed: int = 1, warm
     found = steady(scenario)
     par, per_byte = _parameters(scenario, found)
     random = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    heap, num, user, block, free, queue, hist = fresh(users, par)
+    heap, num, user, block, free, queue, hist = _fresh(users)
     _lay_down(heap, num, (random.standard_exponential(users) * par[P_THINK] + 0.5).astype(np.int64))
     counted = num.copy()
     draws = np.empty(max(_CHUNK, 8 * users))  # filled again and again: fresh memory costs as much as the draws
@@ -171,3 +176,16 @@ def _told(num: Ints, before: Ints, hist: Ints, seconds: float, found: Steady) ->
         digest=int(num[N_HASH]),
         flow=found,
     )
+
+
+def _fresh(users: int) -> tuple[Any, ...]:
+    """Arrays of a start where every user begins to think: heap, num, user, block, free, queue, hist."""
+    num = np.zeros(N_SIZE, np.int64)
+    num[N_OPEN] = NOTHING
+    num[N_READY] = 1
+    num[N_FREE] = users + 2
+    heap = np.zeros((3 * users + 16, 3), np.int64)
+    user = np.full((users, 2), NOTHING, np.int64)
+    block = np.zeros((users + 2, 2), np.int64)
+    free = np.arange(users + 2, dtype=np.int64)
+    return heap, num, user, block, free, np.zeros(users, np.int64), np.zeros(HIST, np.int64)

@@ -80,8 +80,11 @@ def log_bytes_s_max(hw: Array, ct: Array) -> float:
 
 @kernel
 def in_step(node: int, primary: int, st: Array) -> float:
-    """1.0 when the node is a synchronous replica that commits must wait for now."""
-    if node == primary or st[node, at.S_SYNC] < 0.5:
+    """1.0 when commits must wait for the node now: both it and the primary commit synchronously, and it is not behind.
+
+    Source: "Availability modes for an availability group" (Microsoft Learn): an asynchronous primary waits for nobody.
+    """
+    if node == primary or st[node, at.S_SYNC] < 0.5 or st[primary, at.S_SYNC] < 0.5:
         return 0.0
     if st[primary, at.S_LSN] - st[node, at.S_SENT] > _IN_STEP:
         return 0.0

@@ -14,7 +14,6 @@ block, commit began), ``block[users + 2, 2]`` (first user, writes still awaited)
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -291,16 +290,3 @@ def advance_events(
             drop_first(heap, num)
     num[N_NOW] = until
     return 1
-
-
-def fresh(users: int, par: Ints) -> tuple[Any, ...]:
-    """Arrays of a start where every user begins to think: heap, num, user, block, free, queue, hist."""
-    num = np.zeros(N_SIZE, np.int64)
-    num[N_OPEN] = NOTHING
-    num[N_READY] = 1
-    num[N_FREE] = users + 2
-    heap = np.zeros((3 * users + 16, 3), np.int64)
-    user = np.full((users, 2), NOTHING, np.int64)
-    block = np.zeros((users + 2, 2), np.int64)
-    free = np.arange(users + 2, dtype=np.int64)
-    return heap, num, user, block, free, np.zeros(users, np.int64), np.zeros(HIST, np.int64)

@@ -250,7 +250,10 @@ class Availability:
         for name in plant.flow.names:
             node = rules.nodes[name]
             copy = node.databases.get(load)
-            if name == primary or copy is None:
+            if name == primary:  # whom its commits wait for is said of each secondary
+                self._tell_node(name, {"availability_mode": "SYNCHRONOUS_COMMIT"})
+                continue
+            if copy is None:
                 continue
             moving = node.connected and node.silent_since_s is None and copy.moving
             silent |= node.silent_since_s is not None and primary is not None and (name, load) in rules.nodes[primary].view.ready
@@ -259,12 +262,16 @@ class Availability:
                 "suspended": copy.suspended is not None or not node.up,
                 "availability_mode": "SYNCHRONOUS_COMMIT" if rules.commits_synchronously(node) else "ASYNCHRONOUS_COMMIT",
             }
-            for key, value in wanted.items():
-                default = {"connected": True, "suspended": False}.get(key, "SYNCHRONOUS_COMMIT")
-                if plant.node_settings.get((name, key), default) != value:
-                    plant.change(name, **{key: value})
+            self._tell_node(name, wanted)
         copy = rules.nodes[primary].databases.get(load) if primary is not None else None
         plant.hold(silent or copy is None or not copy.available or self.cluster.groups.distributed.waits(self))
+
+    def _tell_node(self, name: str, wanted: dict[str, Any]) -> None:
+        plant = self.cluster.plant
+        for key, value in wanted.items():
+            default = {"connected": True, "suspended": False}.get(key, "SYNCHRONOUS_COMMIT")
+            if plant.node_settings.get((name, key), default) != value:
+                plant.change(name, **{key: value})
 
     def renew_role(self) -> None:
         """The group's role in a distributed group has changed: the load moves with it."""
