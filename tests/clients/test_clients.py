@@ -287,6 +287,12 @@ def test_check(client, check, seen):
     globals()[check.replace(" ", "_")](outcome(seen(client), check))
 
 
+def test_cursors_of_the_server(seen):
+    """mssql-jdbc's scrollable and updatable result sets, of each type, and selectMethod=cursor."""
+    walks = ["4132", "41324/4", "41324/4"]
+    assert outcome(seen("jdbc"), "cursors") == [*walks, "1changed,2b,3c,4new", 10, "1"]
+
+
 def test_smo_reads_the_group(seen):
     """SMO's availability groups: replicas with roles and modes, databases with states, and no property that the node refuses."""
     replicas = [f"ag1 sql{n} {'Primary' if n == 1 else 'Secondary'} SynchronousCommit" for n in (1, 2, 3)]

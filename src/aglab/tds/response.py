@@ -89,6 +89,8 @@ class Response:
         self._release()
         self._rows = row_encoder(tuple(effect.columns), self._version)
         self._write(self._rows.metadata)
+        if (browse := getattr(effect, "browse", None)) is not None:
+            self._write(tokens.browse(browse.tables, browse.columns))
 
     def _send_rows(self, effect: Any) -> None:
         if self._rows is None:

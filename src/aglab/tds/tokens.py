@@ -11,6 +11,7 @@ from aglab.tds.encode import codec, utf16
 
 MESSAGE_CHARACTERS_MAX = 16000  # the token's length is a USHORT of bytes
 NAME_CHARACTERS_MAX = 128
+DIFFERENT_NAME = 0x20  # status bit of COLINFO
 
 
 def b_varchar(text: str) -> bytes:
@@ -92,3 +93,14 @@ def return_value(ordinal: int, name: str, declared: SqlType, value: Any, version
 def order(columns: list[int]) -> bytes:
     """ORDER: the numbers, from 1, of the columns a result is sorted by."""
     return struct.pack("<BH", c.TOKEN_ORDER, 2 * len(columns)) + struct.pack(f"<{len(columns)}H", *columns)
+
+
+def browse(tables: tuple[tuple[str, ...], ...], columns: tuple[tuple[int, int, str], ...]) -> bytes:
+    """TABNAME and COLINFO of a cursor's result: table names in parts, and for each column its table, status and name there."""
+    names = b"".join(bytes((len(parts),)) + b"".join(us_varchar(part) for part in parts) for parts in tables)
+    info = b"".join(
+        bytes((number & 0xFF, table, status)) + (b_varchar(name) if status & DIFFERENT_NAME else b"")
+        for number, (table, status, name) in enumerate(columns, 1)
+    )
+    head = struct.pack("<BH", c.TOKEN_TABNAME, len(names)) + names if tables else b""
+    return head + struct.pack("<BH", c.TOKEN_COLINFO, len(info)) + info

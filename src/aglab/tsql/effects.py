@@ -14,10 +14,22 @@ from aglab.core.sqltypes import Column, SqlType
 
 
 @dataclass(frozen=True, slots=True)
+class Browse:
+    """Where a cursor's columns come from: tables as tuples of name parts; per column (table from 1 or 0, status, name there).
+
+    Status bits are those of COLINFO (MS-TDS 2.2.7.5): 4 expression, 8 key, 16 hidden, 32 another name than in the table.
+    """
+
+    tables: tuple[tuple[str, ...], ...]
+    columns: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
-    """A result set begins."""
+    """A result set begins; ``browse`` where it is a cursor's."""
 
     columns: tuple[Column, ...]
+    browse: Browse | None = None
 
 
 @dataclass(frozen=True, slots=True)

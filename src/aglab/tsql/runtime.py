@@ -90,6 +90,7 @@ class Runtime:
     text_start: int = 0  # where that text begins in what was parsed
     cursors: dict[str, Any] = field(default_factory=dict)  # LOCAL ones of this scope by lower-case name
     cursor_variables: dict[str, Any] = field(default_factory=dict)  # @name -> its cursor, or None
+    caller: Runtime | None = None  # of a system procedure: the scope that called it
 
     @property
     def instance(self) -> Instance:

@@ -100,6 +100,7 @@ class Session:
     cursors: dict[str, Any] = field(default_factory=dict)  # GLOBAL ones by lower-case name
     api_cursors: dict[int, Any] = field(default_factory=dict)  # by handle: those that drivers open
     every_cursor: Any = field(default_factory=weakref.WeakValueDictionary)  # by handle, LOCAL ones too, while they exist
+    cursor_options: dict[int, tuple[int, int]] = field(default_factory=dict)  # of sp_cursorprepare: scrollopt and ccopt
     cursor_rows: int = 0  # @@CURSOR_ROWS
     fetch_status: int = 0  # @@FETCH_STATUS
     group_id: int = 2

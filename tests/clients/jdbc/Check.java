@@ -188,6 +188,55 @@ public class Check {
         return List.of(timed && cancelled, first(c, "SELECT @@SPID").equals(session));
     }
 
+    /** Scrollable and updatable result sets, and selectMethod=cursor, use the server's cursors (sp_cursoropen and its kin). */
+    static Object cursors(Connection c) throws SQLException {
+        String name = "OLTP.dbo.clients_jdbc_cursor";
+        run(c, "CREATE TABLE " + name + " (id int NOT NULL PRIMARY KEY, word varchar(20) NULL)");
+        run(c, "INSERT " + name + " VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')");
+        List<Object> seen = new ArrayList<>();
+        int[][] kinds = {
+            {1006, ResultSet.CONCUR_UPDATABLE}, // TYPE_SS_SCROLL_DYNAMIC
+            {ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.CONCUR_UPDATABLE},
+            {ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_READ_ONLY},
+        };
+        for (int[] kind : kinds) {
+            try (PreparedStatement p = c.prepareStatement("SELECT id, word AS w FROM " + name + " WHERE id > ?", kind[0], kind[1])) {
+                p.setInt(1, 0);
+                ResultSet set = p.executeQuery();
+                StringBuilder walk = new StringBuilder();
+                if (set.last()) walk.append(set.getInt(1));
+                if (set.first()) walk.append(set.getInt(1));
+                if (set.relative(2)) walk.append(set.getInt(1));
+                if (set.previous()) walk.append(set.getInt(1));
+                if (kind[0] != 1006 && set.absolute(-1)) walk.append(set.getInt(1)).append('/').append(set.getRow());
+                seen.add(walk.toString());
+                if (kind[1] == ResultSet.CONCUR_READ_ONLY) continue;
+                set.first();
+                set.updateString("w", "changed");
+                set.updateRow();
+                set.last();
+                set.deleteRow();
+                set.moveToInsertRow();
+                set.updateInt("id", 4);
+                set.updateString("w", "new");
+                set.insertRow();
+            }
+        }
+        seen.add(first(c, "SELECT STRING_AGG(CONCAT(id, word), ',') WITHIN GROUP (ORDER BY id) FROM " + name).get(0));
+        try (Connection other = DriverManager.getConnection(url("true") + ";selectMethod=cursor", "sa", PASSWORD);
+                Statement s = other.createStatement()) {
+            s.setFetchSize(2);
+            ResultSet set = s.executeQuery("SELECT id FROM " + name);
+            int sum = 0;
+            while (set.next()) sum += set.getInt(1);
+            seen.add(sum);
+            seen.add(first(other, "SELECT 1").get(0));
+            run(other, "DECLARE @a int = 1; IF @a = 1 SELECT @a; SELECT 2");
+        }
+        run(c, "DROP TABLE " + name);
+        return seen;
+    }
+
     static Object pool() throws Exception {
         SQLServerConnectionPoolDataSource source = new SQLServerConnectionPoolDataSource();
         source.setURL(url("true"));
@@ -244,6 +293,7 @@ public class Check {
             }
             return first(c, "SELECT 1").get(0);
         });
+        on("cursors", Check::cursors);
         check("pool", Check::pool);
     }
 }

@@ -156,6 +156,7 @@ class CallMixin(BaseExecutor):
                 target = self.runtime.instance.database(name[-3]) or target
             return (yield from self._user_procedure(system, target, arguments, line))
         nested = self.nested(bare)
+        nested.runtime.caller = self.runtime
         try:
             status = yield from system(nested, Arguments(bare, arguments))
         except TsqlError as problem:

@@ -98,6 +98,12 @@ class Cursor:
             return -1 if self.start > len(self._members) else 0
         return self.start + self.place - 1
 
+    def give(self, columns: list[OutColumn], rows: list[Row]) -> Cursor:
+        """Open it over rows that are there already (of a procedure, of a report on cursors): a scrollable snapshot."""
+        self.columns, self._members, self.row_count = columns, list(rows), len(rows)
+        self.kind, self.concurrency, self.is_open, self.last_operation = STATIC, READ_ONLY, True, 1
+        return self
+
     # --- opening ------------------------------------------------------------------------------------------------------------
 
     def settle(self, executor: Any) -> None:
@@ -215,7 +221,6 @@ class Cursor:
 
     def _fill(self, executor: Any, first: int, count: int, skip: bool) -> Effects[None]:
         inner = self._inner(executor)
-        assert self._context is not None
         wanted: list[Fetched] = []
         place = first
         while len(wanted) < count and place <= len(self._members):

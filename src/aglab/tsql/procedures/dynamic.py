@@ -36,11 +36,11 @@ def parse_declaration(text: str | None) -> list[tuple[str, SqlType, bool]]:
     return parameters
 
 
-def run_parameterised(executor: Any, text: str, declaration: str | None, arguments: list[Argument]) -> Any:
-    """Run text with parameters bound by name or position; output parameters go back into the arguments."""
-    parameters = parse_declaration(declaration)
+def bind_parameters(text: str, declaration: str | None, arguments: list[Argument]) -> tuple[Variables, dict[str, Argument]]:
+    """Declared variables with the arguments' values, by name or position. Errors 8144, 8145, 8178."""
     variables = Variables()
     bound: dict[str, Argument] = {}
+    parameters = parse_declaration(declaration)
     names = {name.lower() for name, *_ in parameters}
     for position, argument in enumerate(arguments):
         if argument.name and argument.name.lower() in names:
@@ -59,12 +59,17 @@ def run_parameterised(executor: Any, text: str, declaration: str | None, argumen
             raise error(8178, f"({declaration}){text}"[:200], name)
         variables.types[key] = sql_type
         variables.values[key] = to_parameter(given, sql_type)
+    return variables, {name.lower(): bound[name.lower()] for name, _, output in parameters if output}
+
+
+def run_parameterised(executor: Any, text: str, declaration: str | None, arguments: list[Argument]) -> Any:
+    """Run text with parameters bound by name or position; output parameters go back into the arguments."""
+    variables, outputs = bind_parameters(text, declaration, arguments)
     executor.runtime.nesting -= 1  # the system procedure itself is no level that @@NESTLEVEL counts twice
     yield from executor.run_text(text, variables)
-    for name, sql_type, output in parameters:
-        argument = bound[name.lower()]
-        if output and argument.output:
-            argument.set(variables.values[name.lower()], sql_type)
+    for key, argument in outputs.items():
+        if argument.output:
+            argument.set(variables.values[key], variables.types[key])
 
 
 def _text(value: Any, name: str) -> str:

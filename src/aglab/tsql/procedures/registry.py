@@ -10,6 +10,17 @@ from aglab.tsql.store.database import Module
 
 Procedure = Callable[[Any, Any], Generator[Any, Any, Any]]
 PROCEDURES: dict[str, Procedure] = {}
+MODULES = (
+    "bulk",
+    "configuration",
+    "dynamic",
+    "describe",
+    "general",
+    "registry_keys",
+    "api_cursors",
+    "cursor_changes",
+    "describe_cursors",
+)
 _texts: dict[str, Module] = {}
 _loaded = False
 
@@ -29,7 +40,7 @@ def find_system_procedure(name: str) -> Procedure | Module | None:
     global _loaded
     if not _loaded:
         _loaded = True
-        for module in ("bulk", "configuration", "dynamic", "describe", "general", "registry_keys"):
+        for module in MODULES:
             importlib.import_module(f"aglab.tsql.procedures.{module}")
     lowered = name.lower()
     found = PROCEDURES.get(lowered)
