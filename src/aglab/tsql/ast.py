@@ -90,6 +90,13 @@ class Call(Node):
 
 
 @dataclass(slots=True, eq=False)
+class RowNumber(Node):
+    """The number that the store has for the current row of a table; no text can say it (UPDATE through a query needs it)."""
+
+    source: str
+
+
+@dataclass(slots=True, eq=False)
 class Subquery(Node):
     query: Query
 
@@ -276,7 +283,7 @@ class TableSource(Source):
 class FunctionSource(Source):
     parts: tuple[str, ...] = ()
     args: list[Node] = field(default_factory=list)
-    with_columns: list[tuple[str, SqlType, str]] | None = None
+    with_columns: list[tuple[str, SqlType, str, bool]] | None = None  # name, type, path, AS JSON
 
 
 @dataclass(slots=True, eq=False)

@@ -6,6 +6,7 @@ from aglab.tsql.messages_admin import ADMINISTRATION
 from aglab.tsql.messages_bulk import BULK
 from aglab.tsql.messages_cursors import CURSORS
 from aglab.tsql.messages_encryption import ENCRYPTION
+from aglab.tsql.messages_language import LANGUAGE
 from aglab.tsql.messages_memory import MEMORY
 from aglab.tsql.messages_options import OPTIONS
 from aglab.tsql.messages_storage import STORAGE
@@ -367,7 +368,6 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         1,
         "Error severity levels greater than 18 can only be specified by members of the sysadmin role, using the WITH LOG option.",
     ),
-    2758: (16, 1, "RAISERROR could not locate entry for error {0} in sys.messages."),
     2760: (16, 1, 'The specified schema name "{0}" either does not exist or you do not have permission to use it.'),
     2787: (16, 1, "Invalid format specification: '{0}'."),
     2812: (16, 62, "Could not find stored procedure '{0}'."),
@@ -769,3 +769,4 @@ MESSAGES.update(ENCRYPTION)
 MESSAGES.update(OPTIONS)
 MESSAGES.update(CURSORS)
 MESSAGES.update(BULK)
+MESSAGES.update(LANGUAGE)

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.objects import _OBJECT, _base, constraint_id
+from aglab.tsql.catalog.objects import _OBJECT, _base, _scoped, constraint_id
 from aglab.tsql.catalog.registry import PROVIDERS, VIEWS, provide
 from aglab.tsql.catalog.type_ids import type_facts
 from aglab.tsql.store.database import Database
@@ -204,15 +204,27 @@ def _computed_columns(runtime: Any, database: Database, arguments: tuple[Any, ..
     stats_generation_method_desc varchar(80), auto_drop bit"""
 )
 def _stats(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    """One row for each index; statistics of columns are not kept."""
+    """One row for each index, then those that CREATE STATISTICS made."""
     flags = "auto_created user_created no_recompute has_filter is_temporary is_incremental has_persisted_sample auto_drop".split()
-    for table in database.tables():
+    for table in _scoped(runtime, database):
         for index in table.indexes:
             yield dict.fromkeys(flags, False) | {
                 "object_id": table.id,
                 "name": index.name,
                 "stats_id": index.id,
                 "no_recompute": index.options.get("STATISTICS_NORECOMPUTE") == "ON",
+                "stats_generation_method": 0,
+                "stats_generation_method_desc": "Sort based statistics",
+            }
+        for one in table.options.get("STATISTICS", ()):
+            yield dict.fromkeys(flags, False) | {
+                "object_id": table.id,
+                "name": one["name"],
+                "stats_id": one["id"],
+                "user_created": True,
+                "no_recompute": one["no_recompute"],
+                "has_filter": one["filter"] is not None,
+                "filter_definition": f"({one['filter']})" if one["filter"] is not None else None,
                 "stats_generation_method": 0,
                 "stats_generation_method_desc": "Sort based statistics",
             }

@@ -121,15 +121,6 @@ def _all_modules(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
     return PROVIDERS["sys.sql_modules"](runtime, database, arguments)
 
 
-@provide("sys.stats_columns: object_id int!, stats_id int!, stats_column_id int!, column_id int!")
-def _stats_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
-    """The key columns of each index's statistics."""
-    for row in PROVIDERS["sys.index_columns"](runtime, database, arguments):
-        item = row if isinstance(row, dict) else dict(zip(VIEWS[("sys", "index_columns")].names, row, strict=False))
-        if item["key_ordinal"]:
-            yield item["object_id"], item["index_id"], item["key_ordinal"], item["column_id"]
-
-
 @provide(
     """sys.database_query_store_options: desired_state smallint!, desired_state_desc nvarchar(60), actual_state smallint!,
     actual_state_desc nvarchar(60), readonly_reason int, current_storage_size_mb bigint, flush_interval_seconds bigint,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from aglab.tsql.catalog.objects import _scoped
 from aglab.tsql.catalog.registry import provide
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.files import parts_of
@@ -143,14 +144,20 @@ def _properties(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
         if index.id == arguments[1]:
             rows = len(found.rows)
             yield found.id, index.id, index.statistics_at or found.created, rows, rows, min(rows, 200), rows, 0, 0.0
+    for one in found.options.get("STATISTICS", ()):
+        if one["id"] == arguments[1]:
+            rows = len(found.rows)
+            yield found.id, one["id"], one["at"], rows, rows, min(rows, 200), rows, 0, 0.0
 
 
 @provide("sys.stats_columns: object_id int!, stats_id int!, stats_column_id int!, column_id int!")
 def _stats_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    for table in database.tables():
-        for index in table.indexes:
-            for place, column in enumerate(index.columns, 1):
-                yield table.id, index.id, place, column + 1
+    for table in _scoped(runtime, database):
+        each = [(index.id, index.columns) for index in table.indexes]
+        each += [(one["id"], tuple(one["columns"])) for one in table.options.get("STATISTICS", ())]
+        for number, columns in each:
+            for place, column in enumerate(columns, 1):
+                yield table.id, number, place, column + 1
 
 
 _MISSING = (

@@ -11,11 +11,10 @@ from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.databases import DatabaseMixin
 from aglab.tsql.execute.dbcc import DbccMixin
-from aglab.tsql.functions.names import find_object
+from aglab.tsql.execute.statistics import StatisticsMixin
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error
-from aglab.tsql.permissions import may, need_database
-from aglab.tsql.store.table import Table
+from aglab.tsql.permissions import may
 
 NOT_IN_TRANSACTION = frozenset(
     {
@@ -31,7 +30,7 @@ NOT_IN_TRANSACTION = frozenset(
 )
 
 
-class AdminMixin(DatabaseMixin, DbccMixin):
+class AdminMixin(DatabaseMixin, DbccMixin, StatisticsMixin):
     """Administration."""
 
     # --- what only the node can do ------------------------------------------------------------------------------------------
@@ -40,9 +39,8 @@ class AdminMixin(DatabaseMixin, DbccMixin):
         if s.name in NOT_IN_TRANSACTION:
             self._no_transaction(s.name, s.line)
         self.session.command = s.name[:32]
-        if s.name == "UPDATE STATISTICS":
-            yield from self.in_transaction(lambda: self._update_statistics(s))
-            yield Done(None, "", self.in_procedure)
+        if s.name.endswith(" STATISTICS"):
+            yield from self.statistics_statement(s)
             return None
         target = s.target
         if target.startswith("@"):
@@ -63,26 +61,6 @@ class AdminMixin(DatabaseMixin, DbccMixin):
         yield from self._node(Command(s.name, target, options, s.text), s.line)
         yield Done(None, "", self.in_procedure)
         return None
-
-    def _update_statistics(self, s: st.AdminStatement) -> Effects[None]:
-        """Statistics of indexes are noted as updated now; the twin's plans use none. Errors 2706, 2767."""
-        name = s.options["NAME"]
-        found = find_object(self.runtime, ".".join(name))
-        table = found[1] if found is not None else None
-        if found is None or not isinstance(table, Table):
-            raise error(2706, name[-1], line=s.line)
-        database = found[0]
-        need_database(self.runtime.instance, self.session, database, "ALTER")
-        wanted = [one.lower() for one in s.options["WANTED"]]
-        for one in wanted:
-            if all(index.name.lower() != one for index in table.indexes):
-                raise error(2767, one, line=s.line)
-        for index in table.indexes:
-            if not wanted or index.name.lower() in wanted:
-                index.statistics_at = self.runtime.now()
-                index.options["STATISTICS_NORECOMPUTE"] = "ON" if "NORECOMPUTE" in s.options else "OFF"
-        return
-        yield
 
     def _checkpoint(self, s: st.Checkpoint) -> Effects[Any]:
         duration = None

@@ -157,8 +157,10 @@ class ControlMixin(SetMixin, TransactionMixin):
         number = 50000
         if isinstance(message, int):
             number = message
-            if number not in MESSAGES or number < 13000:
-                raise error(2758 if number not in MESSAGES else 2732, number, line=s.line)
+            if number < 13000:
+                raise error(2732, number, line=s.line)
+            if number not in MESSAGES:
+                raise error(18054, number, severity, 1 if state is None else state, line=s.line)
             text = re.sub(r"\{\d\}", "%s", MESSAGES[number][2])
         else:
             text = "" if message is None else str(message)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done
 from aglab.tsql.execute.base import Effects
+from aglab.tsql.execute.derived_targets import Derived, find_derived, replace_source
 from aglab.tsql.execute.inserts import InsertMixin
 from aglab.tsql.execute.memory import refuse
 from aglab.tsql.execute.selects import SelectMixin
@@ -20,7 +21,6 @@ from aglab.tsql.messages import error
 from aglab.tsql.query.binder import Binder
 from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.joins import JoinBuilder, conjuncts
-from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import Bound, CompileContext, Frame, Scope, then
 from aglab.tsql.query.sources import Filter, RowSource, TableScan
 from aglab.tsql.store.table import Row, Table
@@ -40,29 +40,42 @@ class DmlMixin(InsertMixin, SelectMixin):
 
     # --- UPDATE and DELETE --------------------------------------------------------------------------------------------------
 
-    def _locate(self, s: st.Update | st.Delete) -> tuple[Target, ast.Source]:
-        """The target and the FROM clause, in which the target may have an alias."""
+    def _locate(self, s: st.Update | st.Delete) -> tuple[Target, ast.Source, Derived | None]:
+        """The target and the FROM clause, in which the target may have an alias or be a query over the table."""
+        derived = find_derived(s)
+        if derived is not None:
+            return self.target(derived.base), s.source or s.target, derived
         if s.source is not None:
             found = find_source(s.source, s.target.parts)
             if found is not None:
-                return self.target(found), s.source
+                return self.target(found), s.source, None
             source = ast.JoinSource(s.line, kind="CROSS", left=s.target, right=s.source)
-            return self.target(s.target), source
-        return self.target(s.target), s.target
+            return self.target(s.target), source, None
+        return self.target(s.target), s.target, None
 
     def _rows_source(
-        self, context: CompileContext, s: st.Update | st.Delete, target: Target, source_node: ast.Source
-    ) -> tuple[Scope, Bound, RowSource, ExpressionCompiler, Planner]:
+        self, context: CompileContext, s: st.Update | st.Delete, target: Target, source_node: ast.Source, derived: Derived | None
+    ) -> tuple[Callable[[Frame], int], Bound, RowSource, ExpressionCompiler]:
+        """What tells a row's number, the source that the target is, the rows, and what compiles expressions over them."""
         context.target = target.table
         planner = self.planner(context, s.ctes)
         scope = Scope()
         binder = Binder(planner, scope)
+        node: ast.Source
+        if derived is not None:
+            planner.ctes.pop(derived.name.lower(), None)  # inside, the name means a table
+            node = derived.node(s.line)
+            source_node = node if derived.replaced is None else replace_source(source_node, derived.replaced, node)
+        else:
+            node = find_source(source_node, s.target.parts) or s.target
         binder.bind(source_node)
-        node = find_source(source_node, s.target.parts) or s.target
         source, bound = binder.sources[id(node)]
-        assert isinstance(source, TableScan)
-        source.for_update = True
-        bound.used.update(range(len(bound.columns)))  # the row itself is changed: no index covers that
+        slot, rid_slot = bound.slot, bound.rid_slot
+        number: Callable[[Frame], int] = (lambda frame: frame[slot][-1]) if derived else (lambda frame: frame[rid_slot])
+        if derived is None:
+            assert isinstance(source, TableScan)
+            source.for_update = True
+            bound.used.update(range(len(bound.columns)))  # the row itself is changed: no index covers that
         compiler = ExpressionCompiler(context, scope, planner)
         wheres = conjuncts(compiler, s.where)
         builder = JoinBuilder(scope.own_slots(), binder.sources, binder.on)
@@ -70,7 +83,7 @@ class DmlMixin(InsertMixin, SelectMixin):
         for conjunct in wheres:
             if not conjunct.used:
                 tree = Filter(tree, conjunct.expr.fn)
-        return scope, bound, tree, compiler, planner
+        return number, bound, tree, compiler
 
     @staticmethod
     def _found(frame: Frame, bound: Bound, tree: RowSource, target: Target, current: int | None) -> Iterator[None]:
@@ -87,19 +100,20 @@ class DmlMixin(InsertMixin, SelectMixin):
         return None
 
     def _update_rows(self, s: st.Update) -> Effects[None]:
-        target, source_node = self._locate(s)
+        target, source_node, derived = self._locate(s)
         self.check_writable(target, [one.column for one in s.assignments if one.column])
         current = (yield from self.current_row(s, target)) if s.cursor else None  # type: ignore[attr-defined]
 
         def build(context: CompileContext) -> Any:
-            _, bound, tree, compiler, _ = self._rows_source(context, s, target, source_node)
+            number, bound, tree, compiler = self._rows_source(context, s, target, source_node, derived)
             writer = self.writer(context, target)
             sets: list[tuple[int, Any]] = []
             variables: list[tuple[str, Any]] = []
             for assignment in s.assignments:
-                self._compile_set(assignment, target.table, writer, compiler, bound, sets, variables)
+                self._compile_set(assignment, target.table, writer, compiler, bound, sets, variables, derived)
             return (
                 context,
+                number,
                 bound,
                 tree,
                 writer,
@@ -109,7 +123,7 @@ class DmlMixin(InsertMixin, SelectMixin):
                 self._limit(compiler, s.top),
             )
 
-        context, bound, tree, writer, sets, variables, output, top = self.cached(s, build, f"update{self.mark(target)}")
+        context, number, bound, tree, writer, sets, variables, output, top = self.cached(s, build, f"update{self.mark(target)}")
         writer = writer.on(target.table)
 
         def compute() -> tuple[Frame, dict[int, list[Any]], dict[str, Any]]:
@@ -118,12 +132,12 @@ class DmlMixin(InsertMixin, SelectMixin):
             limit = top(frame) if top is not None else None
             assigned: dict[str, Any] = {}
             for _ in self._found(frame, bound, tree, target, current):
-                row_id = frame[bound.rid_slot]
+                row_id = number(frame)
                 if row_id in found:
                     continue
                 if limit is not None and len(found) >= limit:
                     break
-                cells = list(frame[bound.slot])
+                cells = list(frame[bound.slot] if derived is None else target.table.rows[row_id])
                 for ordinal, fn in sets:
                     cells[ordinal] = fn(frame)
                 for name, fn in variables:
@@ -196,10 +210,12 @@ class DmlMixin(InsertMixin, SelectMixin):
         bound: Bound,
         sets: list[tuple[int, Any]],
         variables: list[tuple[str, Any]],
+        derived: Derived | None = None,
     ) -> None:
         line = assignment.line
         if assignment.column:
-            ordinal = self._ordinal(table, assignment.column, line)
+            named = derived.base_column(assignment.column, table, line) if derived is not None else assignment.column
+            ordinal = self._ordinal(table, named, line)
             column = table.columns[ordinal]
             if column.computed is not None:
                 raise error(271, column.name, line=line)
@@ -217,7 +233,7 @@ class DmlMixin(InsertMixin, SelectMixin):
                 raise error(157, line=line)
             node = assignment.expression
             if assignment.op != "=":
-                node = ast.Binary(line, assignment.op[:-1], ast.ColumnRef(line, (bound.alias, column.name)), node)
+                node = ast.Binary(line, assignment.op[:-1], ast.ColumnRef(line, (bound.alias, assignment.column)), node)
             expr = compiler.value(node)
             change = assigner(expr.type, table, column, writer.shown)
             final = then(expr.fn, change)
@@ -241,15 +257,16 @@ class DmlMixin(InsertMixin, SelectMixin):
         return None
 
     def _delete_rows(self, s: st.Delete) -> Effects[None]:
-        target, source_node = self._locate(s)
+        target, source_node, derived = self._locate(s)
         self.check_writable(target)
         current = (yield from self.current_row(s, target)) if s.cursor else None  # type: ignore[attr-defined]
 
         def build(context: CompileContext) -> Any:
-            _, bound, tree, compiler, _ = self._rows_source(context, s, target, source_node)
+            number, bound, tree, compiler = self._rows_source(context, s, target, source_node, derived)
             writer = self.writer(context, target)
             return (
                 context,
+                number,
                 bound,
                 tree,
                 writer,
@@ -257,7 +274,7 @@ class DmlMixin(InsertMixin, SelectMixin):
                 self._limit(compiler, s.top),
             )
 
-        context, bound, tree, writer, output, top = self.cached(s, build, f"delete{self.mark(target)}")
+        context, number, bound, tree, writer, output, top = self.cached(s, build, f"delete{self.mark(target)}")
         writer = writer.on(target.table)
 
         def compute() -> tuple[Frame, list[int]]:
@@ -267,7 +284,7 @@ class DmlMixin(InsertMixin, SelectMixin):
             for _ in self._found(frame, bound, tree, target, current):
                 if limit is not None and len(found) >= limit:
                     break
-                found[frame[bound.rid_slot]] = None
+                found[number(frame)] = None
             return frame, list(found)
 
         while True:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from aglab.tsql import ast_statements as st
-from aglab.tsql.effects import Cancelled, Done, EnvChange
+from aglab.tsql.effects import Cancelled, Done, EnvChange, Wait
 from aglab.tsql.execute.admin import AdminMixin
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.bulk import BulkMixin
 from aglab.tsql.execute.calls import CallMixin
-from aglab.tsql.execute.control import ControlMixin
+from aglab.tsql.execute.control import ROUNDS_A_TURN, ControlMixin
 from aglab.tsql.execute.cursors import CursorMixin
 from aglab.tsql.execute.ddl import DdlMixin
 from aglab.tsql.execute.dml import DmlMixin
@@ -36,32 +36,38 @@ class BatchAborted(Exception):
     """The batch must end; its messages have been sent."""
 
 
+def _label(body: list[st.Statement], name: str) -> int | None:
+    """Where a label stands in a body; not in the blocks inside."""
+    return next((n for n, one in enumerate(body) if isinstance(one, st.Label) and one.name.lower() == name), None)
+
+
 class Executor(ControlMixin, MergeMixin, BulkMixin, DmlMixin, DdlMixin, AdminMixin, CallMixin, CursorMixin):
     """Runs the statements of one batch, procedure or function."""
 
     def run_body(self, body: list[st.Statement]) -> Effects[Any]:
-        """Run a whole body; GOTO may jump to any label at its top level."""
-        labels: dict[str, int] = {}
-        for position, statement in enumerate(body):
-            if isinstance(statement, st.Label):
-                if statement.name.lower() in labels:
-                    raise error(132, statement.name, line=statement.line)
-                labels[statement.name.lower()] = position
+        """Run a whole body. Error 133 for a GOTO whose label is in a block that it is not in."""
         signal = yield from self.run_statements(body)
-        while signal is not None and signal[0] == "goto":
-            if signal[1] not in labels:
-                raise error(133, signal[1])
-            self.interpreter.step()
-            signal = yield from self.run_statements(body[labels[signal[1]] :])
+        if signal is not None and signal[0] == "goto":
+            raise error(133, signal[1])
         return signal
 
     def run_statements(self, body: list[st.Statement]) -> Effects[Any]:
-        """Statements one after another until one gives a signal (break, continue, return, goto)."""
-        for statement in body:
-            signal = yield from self.run_statement(statement)
-            if signal is not None:
+        """Statements one after another until one gives a signal (break, continue, return, goto); GOTO finds its labels."""
+        rest, jumps = body, 0
+        while True:
+            for statement in rest:
+                signal = yield from self.run_statement(statement)
+                if signal is not None:
+                    break
+            else:
+                return None
+            place = _label(body, signal[1]) if signal[0] == "goto" else None
+            if place is None:
                 return signal
-        return None
+            self.interpreter.step()
+            rest, jumps = body[place:], jumps + 1
+            if jumps % ROUNDS_A_TURN == 0:
+                yield Wait("time", self.runtime.host.now_s())  # as WHILE: others get a turn
 
     def run_statement(self, statement: st.Statement) -> Effects[Any]:
         """One statement with T-SQL's error handling."""

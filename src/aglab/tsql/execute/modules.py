@@ -100,6 +100,9 @@ class ModuleMixin(BaseExecutor):
         context.database = database
         assert s.returns_query is not None
         plan = Planner(context).query(s.returns_query, None)
+        for position, column in enumerate(plan.columns, 1):
+            if not column.name and not s.columns:
+                raise error(4511, position, line=s.line)
         named_columns(plan.columns, s.columns, s.name[-1], s.line)
 
     def _drop(self, s: st.Drop) -> Effects[Any]:
@@ -108,6 +111,8 @@ class ModuleMixin(BaseExecutor):
                 yield from self.in_transaction(partial(self._drop_object, s, name))
             elif s.kind == "INDEX":
                 yield from self.in_transaction(partial(self._drop_index, s, name))
+            elif s.kind == "STATISTICS":
+                yield from self.in_transaction(partial(self.drop_statistics, s, name))  # type: ignore[attr-defined]
             elif s.kind == "SCHEMA":
                 yield from self.in_transaction(partial(self._drop_schema, s, name))
             elif s.kind == "DATABASE":

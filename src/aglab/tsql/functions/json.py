@@ -32,7 +32,8 @@ def walk(document: Any, path: str) -> Any:
     return document
 
 
-def _load(text: str) -> Any:
+def load_json(text: str) -> Any:
+    """A document. Error 13609 for what is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -49,7 +50,7 @@ def _isjson(text: str) -> int:
 
 @simple("JSON_VALUE", "ss", nvarchar(4000))
 def _json_value(text: str, path: str) -> Any:
-    value = walk(_load(text), path)
+    value = walk(load_json(text), path)
     if value is None or isinstance(value, (dict, list)):
         return None
     return json.dumps(value) if isinstance(value, (bool, int, float)) else value
@@ -57,5 +58,5 @@ def _json_value(text: str, path: str) -> Any:
 
 @simple("JSON_QUERY", "ss", nvarchar(), optional=1)
 def _json_query(text: str, path: str = "$") -> Any:
-    value = walk(_load(text), path)
+    value = walk(load_json(text), path)
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (dict, list)) else None

@@ -22,7 +22,19 @@ from aglab.tsql.types import DATES, NUMBERS, STRINGS
 TEXT = SqlType("nvarchar", length=MAX)
 NARROW = SqlType("varchar", length=MAX)
 MOMENT = SqlType("datetime2", scale=7)
-MODULES = ("strings", "maths", "dates", "logic", "system", "properties", "metadata", "object_properties", "json", "xml_methods")
+MODULES = (
+    "strings",
+    "maths",
+    "dates",
+    "logic",
+    "system",
+    "properties",
+    "metadata",
+    "object_properties",
+    "json",
+    "hashes",
+    "xml_methods",
+)
 
 
 @dataclass(frozen=True)
@@ -150,8 +162,9 @@ def compile_call(compiler: Any, node: ast.Call) -> Expr:
     if len(node.parts) > 1:
         if node.parts[-2].upper() == "$PARTITION":
             return _partition_number(compiler, node)
-        kept = ("msdb", "dbo") if name in MSDB_FUNCTIONS else ("sys",)
-        if tuple(part.lower() for part in node.parts[-1 - len(kept) : -1]) == kept and name in FUNCTIONS:
+        where = tuple(part.lower() for part in node.parts[:-1])
+        system = where[-1:] == ("sys",) or (name.startswith("FN_") and where == ("master", "dbo"))
+        if name in FUNCTIONS and (where[-2:] == ("msdb", "dbo") if name in MSDB_FUNCTIONS else system):
             pass
         else:
             from aglab.tsql.functions.user import scalar_function

@@ -113,9 +113,9 @@ def _rtrim(text: str, characters: str = " ") -> str:
     return text.rstrip(characters)
 
 
-@simple("TRIM", "s", "s0")
-def _trim(text: str) -> str:
-    return text.strip(" ")
+@simple("TRIM", "ss", "s0", optional=1)
+def _trim(text: str, characters: str = " ") -> str:
+    return text.strip(characters)
 
 
 @simple("CHARINDEX", "ssb", INT, optional=1)

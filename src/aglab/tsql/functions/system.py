@@ -127,7 +127,7 @@ nullary(
 nullary("ROWCOUNT_BIG", SqlType("bigint"), lambda r: r.session.row_count)
 nullary("HOST_NAME", _SYSNAME, lambda r: r.session.host_name)
 nullary("HOST_ID", SqlType("char", length=10), lambda r: "0000000001")
-nullary("APP_NAME", _SYSNAME, lambda r: r.session.program_name)
+nullary("APP_NAME PROGRAM_NAME", _SYSNAME, lambda r: r.session.program_name)
 nullary("ORIGINAL_LOGIN", _SYSNAME, lambda r: r.session.impersonated[0][0] if r.session.impersonated else r.session.login)
 nullary("SYSTEM_USER", _SYSNAME, lambda r: r.session.login)
 nullary("CURRENT_USER SESSION_USER USER", _SYSNAME, lambda r: _user(r))

@@ -1,12 +1,15 @@
-"""Built-in table-valued functions: STRING_SPLIT, GENERATE_SERIES."""
+"""Built-in table-valued functions: STRING_SPLIT, GENERATE_SERIES, OPENJSON, nodes() of xml."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, nvarchar
 from aglab.tsql import ast
+from aglab.tsql.convert import converter
+from aglab.tsql.functions.json import load_json, walk
 from aglab.tsql.functions.xml_path import Node, compiled, context, refer
 from aglab.tsql.messages import error
 from aglab.tsql.query.scope import OutColumn
@@ -77,8 +80,55 @@ def _xml_nodes(compiler: Any, node: ast.FunctionSource) -> Built:
     return [OutColumn("", SqlType("xml"))], rows, instance.refs
 
 
+def _openjson(compiler: Any, node: ast.FunctionSource) -> Built:
+    if len(node.args) not in (1, 2):
+        raise error(313 if not node.args else 8144, "OPENJSON", line=node.line)
+    args = [compiler.converted(arg, nvarchar(), explicit=True) for arg in node.args]
+    refs = frozenset().union(*(arg.refs for arg in args))
+
+    def content(frame: Any) -> Any:
+        text = args[0].fn(frame)
+        path = args[1].fn(frame) if len(args) > 1 else "$"
+        return None if text is None or path is None else walk(load_json(text), path)
+
+    if node.with_columns is None:
+        columns = [OutColumn("key", nvarchar(4000), False), OutColumn("value", nvarchar()), OutColumn("type", INT, False)]
+        return columns, lambda frame: _members(content(frame)), refs
+    wanted = [(path, converter(nvarchar(), sql_type), as_json) for _, sql_type, path, as_json in node.with_columns]
+
+    def rows(frame: Any) -> list[tuple[Any, ...]]:
+        found = content(frame)
+        items = found if isinstance(found, list) else [found] if isinstance(found, dict) else []
+        return [tuple(_typed(item, *one) for one in wanted) for item in items]
+
+    return [OutColumn(name, sql_type) for name, sql_type, *_ in node.with_columns], rows, refs
+
+
+def _members(found: Any) -> list[tuple[Any, ...]]:
+    """key, value, type of each member of an object or an array; type as on the page "OPENJSON (Transact-SQL)"."""
+    pairs = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    rows = []
+    for key, value in pairs:
+        kind = 0 if value is None else 3 if isinstance(value, bool) else 1 if isinstance(value, str) else 2
+        kind = 4 if isinstance(value, list) else 5 if isinstance(value, dict) else kind
+        rows.append((str(key), value if kind < 2 else json.dumps(value, separators=(",", ":"), ensure_ascii=False), kind))
+    return rows
+
+
+def _typed(item: Any, path: str, change: Any, as_json: bool) -> Any:
+    """One cell of OPENJSON ... WITH: a scalar brought to its type, or with AS JSON the text of what is no scalar."""
+    value = walk(item, path)
+    if as_json:
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False) if isinstance(value, (dict, list)) else None
+    if value is None or isinstance(value, (dict, list)):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if change is None else change(text)
+
+
 TABLE_FUNCTIONS: dict[str, Callable[[Any, ast.FunctionSource], Built]] = {
     "string_split": _string_split,
     "xml.nodes": _xml_nodes,
+    "openjson": _openjson,
     "generate_series": _generate_series,
 }

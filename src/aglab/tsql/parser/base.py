@@ -310,7 +310,7 @@ def make_type(name: str, numbers: list[int], ordinal: int = 1, line: int = 0, wr
     if name in LIMITS:
         length = numbers[0] if numbers else 1
         if length != MAX and not 1 <= length <= LIMITS[name]:
-            raise error(2717, length, "parameter", written, LIMITS[name], line=line)
+            raise error(131, length, "type", written, LIMITS[name], line=line)
         return SqlType(name, length=length)
     if name in ("decimal", "numeric"):
         precision = numbers[0] if numbers else 18

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
-from aglab.tsql.lexer import END, NATIONAL, STRING, VARIABLE
-from aglab.tsql.messages import not_implemented
+from aglab.tsql.lexer import END, NATIONAL, STRING, VARIABLE, Token
+from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.tables import TableParser
 
 
 class ControlParser(TableParser):
     """Reads BEGIN, IF, WHILE, TRY, THROW, WAITFOR and what begins and ends transactions."""
+
+    loops = 0  # WHILE loops around the current statement
+    jumps: list[Token]  # the names that GOTO says
 
     if TYPE_CHECKING:
 
@@ -63,14 +66,21 @@ class ControlParser(TableParser):
     def _do_while(self, line: int) -> st.Statement:
         self.advance()
         condition = self.condition()
-        return st.While(line, condition, self._branch())
+        self.loops += 1
+        body = self._branch()
+        self.loops -= 1
+        return st.While(line, condition, body)
 
     def _do_break(self, line: int) -> st.Statement:
         self.advance()
+        if not self.loops:
+            raise error(135, line=line)
         return st.Break(line)
 
     def _do_continue(self, line: int) -> st.Statement:
         self.advance()
+        if not self.loops:
+            raise error(136, line=line)
         return st.Continue(line)
 
     def _do_return(self, line: int) -> st.Statement:
@@ -86,6 +96,7 @@ class ControlParser(TableParser):
 
     def _do_goto(self, line: int) -> st.Statement:
         self.advance()
+        self.jumps.append(self.token)
         return st.Goto(line, self.name())
 
     def _do_throw(self, line: int) -> st.Statement:
@@ -120,7 +131,10 @@ class ControlParser(TableParser):
 
     def _do_print(self, line: int) -> st.Statement:
         self.advance()
-        return st.Print(line, self.expression())
+        text = self.expression()
+        if isinstance(text, ast.Subquery):
+            raise error(1046, line=line)
+        return st.Print(line, text)
 
     def _do_waitfor(self, line: int) -> st.Statement:
         self.advance()

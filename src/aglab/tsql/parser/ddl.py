@@ -63,6 +63,8 @@ class DdlParser(ModuleParser):
             return st.CreateSchema(line, name)
         if self.at("PARTITION"):
             return self.create_partitioning(line)
+        if self.accept("STATISTICS"):
+            return self.create_statistics(line)
         statement = self.admin_create(line)
         if statement is not None:
             return statement

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
-from aglab.tsql.lexer import NAME, OPERATOR, QUOTED, STATEMENT_WORDS, VARIABLE
+from aglab.tsql.lexer import NAME, OPERATOR, QUOTED, VARIABLE
 from aglab.tsql.messages import not_implemented
 from aglab.tsql.parser.option_lists import check_options, once
-from aglab.tsql.parser.queries import QueryParser
+from aglab.tsql.parser.statistics import StatisticsParser
 
 ASSIGNMENT_OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
 
 
-class DmlParser(QueryParser):
+class DmlParser(StatisticsParser):
     """Reads data-changing statements."""
 
     def insert(self, ctes: list[ast.Cte]) -> st.Statement:
@@ -126,31 +126,6 @@ class DmlParser(QueryParser):
         where, cursor = self._where_or_cursor()
         self._skip_option()
         return st.Update(line, target, assignments, source, where, output, top, ctes, cursor)
-
-    def update_statistics(self, line: int) -> st.Statement:
-        """UPDATE STATISTICS table [name | (name, ...)] [WITH FULLSCAN | SAMPLE n PERCENT | ... , ...]"""
-        self.expect("STATISTICS")
-        name = self.multipart()
-        wanted: list[str] = []
-        if self.at("("):
-            wanted = self.name_list()
-        elif self.is_name() and self.token.upper not in STATEMENT_WORDS:
-            wanted = [self.name()]
-        options: dict[str, Any] = {}
-        if self.accept("WITH"):
-            while True:
-                word = self.any_word()
-                if self.accept("="):
-                    options[word] = self._option_scalar()
-                elif word == "SAMPLE":
-                    options[word] = self.integer()
-                    self.expect("PERCENT", "ROWS")
-                else:
-                    options[word] = True
-                if not self.accept(","):
-                    break
-        check_options("UPDATE STATISTICS", options, line)
-        return st.AdminStatement(line, "UPDATE STATISTICS", ".".join(name), {"NAME": name, "WANTED": wanted, **options})
 
     def _where_or_cursor(self) -> tuple[ast.Node | None, str]:
         if not self.accept("WHERE"):

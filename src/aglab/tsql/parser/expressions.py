@@ -220,7 +220,13 @@ class ExpressionParser(ConditionParser):
                 call.distinct = True
             else:
                 self.accept("ALL")
+            trim = call.name == "TRIM" and len(parts) == 1
+            if trim and self.at("LEADING", "TRAILING", "BOTH"):
+                side = self.advance().upper
+                call = ast.Call(line, {"LEADING": ("LTRIM",), "TRAILING": ("RTRIM",)}.get(side, parts), [])
             call.args.append(self._argument(call))
+            if trim and self.accept("FROM"):  # TRIM(characters FROM text)
+                call.args.insert(0, self.expression())
             while self.accept(","):
                 call.args.append(self._argument(call))
         self.expect(")")

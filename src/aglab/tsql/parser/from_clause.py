@@ -165,7 +165,7 @@ class FromParser(ExpressionParser, HintParser):
                     args.append(self._value_or_default())
             self.expect(")")
             function = ast.FunctionSource(line, parts=parts, args=args)
-            if self.at("WITH") and self.peek().value == "(" and parts[-1].upper == "OPENJSON":
+            if self.at("WITH") and self.peek().value == "(" and parts[-1].upper() == "OPENJSON":
                 function.with_columns = self._openjson_columns()
             function.alias = self._alias()
             if function.alias and self.at("("):
@@ -199,7 +199,7 @@ class FromParser(ExpressionParser, HintParser):
         source.column_aliases = self.name_list()
         return source
 
-    def _openjson_columns(self) -> list[tuple[str, Any, str]]:
+    def _openjson_columns(self) -> list[tuple[str, Any, str, bool]]:
         self.advance()
         self.expect("(")
         columns = []
@@ -207,9 +207,10 @@ class FromParser(ExpressionParser, HintParser):
             name = self.name()
             sql_type = self.data_type()
             path = self.string() if self.token.kind in (STRING, NATIONAL) else f"$.{name}"
-            if self.accept("AS"):
+            as_json = self.accept("AS")
+            if as_json:
                 self.expect("JSON")
-            columns.append((name, sql_type, path))
+            columns.append((name, sql_type, path, as_json))
             if not self.accept(","):
                 break
         self.expect(")")

@@ -25,8 +25,11 @@ class ModuleParser(TableParser):
 
         def statements_until(self, *words: str) -> list[st.Statement]: ...
         def statement(self) -> st.Statement: ...
+        def _may_follow(self, statements: list[st.Statement]) -> None: ...
 
     def _module(self, line: int, action: str, start: int) -> st.Statement:
+        if self.depth > 1:  # inside IF, BEGIN or another module
+            raise self.syntax_error()
         kind = self.advance().upper
         kind = "PROCEDURE" if kind == "PROC" else kind
         name = self.multipart()
@@ -150,6 +153,7 @@ class ModuleParser(TableParser):
         while self.token.kind != END:
             if self.accept(";"):
                 continue
+            self._may_follow(body)
             body.append(self.statement())
         if not body and module.kind == "FUNCTION":
             raise self.syntax_error()

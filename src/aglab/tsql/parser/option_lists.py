@@ -197,6 +197,15 @@ OPTION_LISTS: Mapping[str, Mapping[str, Option]] = {
         "KILOBYTES_PER_BATCH": Option(_number(0, 2**31 - 1)),
         "ALLOW_ENCRYPTED_VALUE_MODIFICATIONS": Option(_bare),
     },
+    "CREATE STATISTICS": {
+        "FULLSCAN": Option(_word(True)),
+        "SAMPLE": Option(_number(0, 2**63 - 1)),
+        "NORECOMPUTE": Option(_word(True), _shown("sys.stats.no_recompute")),
+        "MAXDOP": _DEGREE_KEPT,
+        "PERSIST_SAMPLE_PERCENT": Option(_ON_OFF),
+        "AUTO_DROP": Option(_ON_OFF),
+        "INCREMENTAL": Option(_ON_OFF, "only OFF", _missing),
+    },
     "COMMIT": {"DELAYED_DURABILITY": Option(_ON_OFF, "ON: the commit does not wait for the log, where the database allows it")},
     "BEGIN ATOMIC": {
         "TRANSACTION ISOLATION LEVEL": Option(_anything, "isolation of a natively compiled procedure"),

@@ -17,14 +17,20 @@ from aglab.tsql.parser.variables import VariableParser
 class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser):
     """Reads a whole batch."""
 
+    labels: set[str]  # of the batch
+
     def batch(self) -> list[st.Statement]:
         """All statements of the text. A first word that is no statement calls a procedure, as in T-SQL."""
         statements: list[st.Statement] = []
+        self.labels, self.jumps = set(), []
         first = True
         while True:
             while self.accept(";"):
                 pass
             if self.token.kind == END:
+                for jump in self.jumps:
+                    if jump.upper not in self.labels:
+                        raise error(133, jump.value, line=jump.line)
                 return statements
             if first and self._bare_call():
                 line, start = self.token.line, self.token.start
@@ -33,8 +39,24 @@ class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser
                 call.start, call.end = start, self.tokens[self.position - 1].end
                 statements.append(call)
             else:
+                self._may_follow(statements)
                 statements.append(self.statement())
             first = False
+
+    def _may_follow(self, statements: list[st.Statement]) -> None:
+        """What must not stand after another statement: a module's definition (111), WITH when no semicolon ended it (319)."""
+        if not statements:
+            return
+        if self.at("WITH") and self.tokens[self.position - 1].value != ";" and not isinstance(statements[-1], st.Label):
+            raise error(319, line=self.token.line)
+        if self.depth == 0 and self.at("CREATE", "ALTER"):
+            words = [self.peek(n).upper for n in (1, 2, 3)]
+            action = "CREATE" if words[:2] == ["OR", "ALTER"] else self.token.upper
+            kind = words[2] if words[:2] == ["OR", "ALTER"] else words[0]
+            if kind in ("PROC", "PROCEDURE"):
+                raise error(111, "CREATE/ALTER PROCEDURE", line=self.token.line)
+            if kind in ("VIEW", "FUNCTION", "TRIGGER") or (kind == "SCHEMA" and action == "CREATE"):
+                raise error(111, f"{action} {kind}", line=self.token.line)
 
     def _bare_call(self) -> bool:
         return self.is_name() and not self._begins_label() and not self.at("THROW", "GO")
@@ -49,6 +71,7 @@ class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser
                 return body
             if self.token.kind == END:
                 raise self.syntax_error()
+            self._may_follow(body)
             body.append(self.statement())
 
     def statement(self) -> st.Statement:
@@ -73,6 +96,9 @@ class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser
         if self.is_name() and self._begins_label():
             self.advance()
             self.advance()
+            if token.upper in self.labels:
+                raise error(132, token.value, line=token.line)
+            self.labels.add(token.upper)
             return st.Label(token.line, token.value)
         raise self.syntax_error()
 

@@ -7,7 +7,7 @@ import datetime
 import re
 from typing import TYPE_CHECKING, Any
 
-from aglab.core.sqltypes import INT, SqlType
+from aglab.core.sqltypes import BIGINT, INT, SqlType
 from aglab.tsql import ast
 from aglab.tsql.convert import converter, lenient
 from aglab.tsql.messages import TsqlError, error, not_implemented
@@ -110,6 +110,11 @@ class ExpressionCompiler(ConditionCompiler):
             column=(slot, ordinal),
             identity=column.identity,
         )
+
+    def _rownumber(self, node: ast.RowNumber) -> Expr:
+        bound = next(one for one in self.scope.sources if one.alias.lower() == node.source.lower() and one.rid_slot)
+        slot = bound.rid_slot
+        return Expr(lambda frame: frame[slot], BIGINT, frozenset({slot, bound.slot}), False)
 
     def _star(self, node: ast.Star) -> Expr:
         raise error(102, "*", line=node.line)

@@ -1,4 +1,4 @@
-"""FOR XML and FOR JSON: the forms that scripts use to join text; others are refused."""
+"""FOR XML and FOR JSON make one row of one column; what a form does not know is refused by name."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ import datetime
 import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
-from aglab.core.sqltypes import nvarchar
+from aglab.core.sqltypes import SqlType, nvarchar
+from aglab.tsql import ast
 from aglab.tsql.messages import not_implemented
+from aglab.tsql.query.for_xml import xml_rows
 from aglab.tsql.query.scope import OutColumn
-from aglab.tsql.writers import writer
 
 if TYPE_CHECKING:
     from aglab.tsql.query.planner import Plan
 
 
-def wrap_for(plan: Plan, clause: tuple[str, dict[str, Any]], line: int) -> Plan:
-    """A plan with one row and one text column."""
+def wrap_for(plan: Plan, node: ast.Query) -> Plan:
+    """A plan with one row and one column: text, or xml with FOR XML ..., TYPE."""
     from aglab.tsql.query.planner import Plan
 
-    kind, options = clause
+    assert node.for_clause is not None
+    (kind, options), sql_type = node.for_clause, nvarchar()
     if kind == "JSON" and set(options) <= {"PATH", "AUTO", "WITHOUT_ARRAY_WRAPPER", "INCLUDE_NULL_VALUES", "ROOT"}:
         build = _json(plan, options)
-    elif kind == "XML" and "PATH" in options and set(options) <= {"PATH", "TYPE", "ROOT"}:
-        build = _xml(plan, options)
+    elif kind == "XML" and options.keys() & {"PATH", "RAW", "AUTO"}:
+        build = xml_rows(plan, options, node)
+        sql_type = SqlType("xml") if "TYPE" in options else sql_type
     else:
-        raise not_implemented(f"FOR {kind} {' '.join(options)}", line)
+        raise not_implemented(f"FOR {kind} {' '.join(options)}", node.line)
     name = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B" if kind == "JSON" else "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
-    return Plan([OutColumn(name, nvarchar())], build, plan.outer_refs)
+    return Plan([OutColumn(name, sql_type)], build, plan.outer_refs)
 
 
 def _json_value(value: Any) -> Any:
@@ -62,29 +64,5 @@ def _json(plan: Plan, options: dict[str, Any]) -> Any:
             return []
         text = ",".join(json.dumps(item, separators=(",", ":"), ensure_ascii=False) for item in items)
         return [(text if "WITHOUT_ARRAY_WRAPPER" in options else f"[{text}]",)]
-
-    return rows
-
-
-def _xml(plan: Plan, options: dict[str, Any]) -> Any:
-    element = options["PATH"] if isinstance(options["PATH"], str) else "row"
-    writers = [writer(column.type, 126 if "date" in column.type.name else None) for column in plan.columns]
-    names = [column.name for column in plan.columns]
-
-    def rows(frame: Any) -> list[tuple[Any, ...]]:
-        parts = []
-        for row in plan.rows(frame):
-            attributes = "".join(
-                f' {n[1:]}="{escape(w(v))}"'
-                for n, w, v in zip(names, writers, row, strict=True)
-                if n.startswith("@") and v is not None
-            )
-            body = "".join(
-                f"<{n}>{escape(w(v))}</{n}>" if n and n not in ("text()", "*", "data()") else escape(w(v))
-                for n, w, v in zip(names, writers, row, strict=True)
-                if v is not None and not n.startswith("@")
-            )
-            parts.append(f"<{element}{attributes}>{body}</{element}>" if element else body)
-        return [("".join(parts),)] if parts else [(None,)]
 
     return rows

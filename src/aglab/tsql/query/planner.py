@@ -104,7 +104,7 @@ class Planner:
             if node.for_clause is not None:
                 from aglab.tsql.query.for_clause import wrap_for
 
-                plan = wrap_for(plan, node.for_clause, node.line)
+                plan = wrap_for(plan, node)
             return plan
         finally:
             self.ctes = saved

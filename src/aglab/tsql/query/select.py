@@ -437,8 +437,12 @@ class _SelectCompiler:
 
         def cut(frame: Frame, pairs: list[Any]) -> list[Any]:
             number = count(frame)
-            if number is None or number < 0:
+            if number is None:
                 raise error(1060)
+            if top.percent and not 0 <= number <= 100:
+                raise error(1031)
+            if number < 0:
+                raise error(127)
             if top.percent:
                 number = -int(-len(pairs) * number // 100)
             if top.ties and 0 < number < len(pairs):
