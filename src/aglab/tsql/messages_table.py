@@ -9,6 +9,7 @@ from aglab.tsql.messages_encryption import ENCRYPTION
 from aglab.tsql.messages_language import LANGUAGE
 from aglab.tsql.messages_memory import MEMORY
 from aglab.tsql.messages_options import OPTIONS
+from aglab.tsql.messages_restore import RESTORE
 from aglab.tsql.messages_storage import STORAGE
 from aglab.tsql.messages_traces import TRACES
 
@@ -762,6 +763,7 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     59004: (16, 1, "The twin failed on this statement ({0}). Please report it with the statement's text."),
 }
 MESSAGES.update(STORAGE)
+MESSAGES.update(RESTORE)
 MESSAGES.update(ADMINISTRATION)
 MESSAGES.update(MEMORY)
 MESSAGES.update(TRACES)

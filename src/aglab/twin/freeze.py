@@ -138,6 +138,10 @@ def _node_of(node: Node) -> dict[str, Any]:
         "options": {database.name: _options_of(database) for database in instance.databases.values()},
         "backups": [dataclasses.asdict(one) for one in node.backups[-BACKUPS_KEPT:]],
         "restoring": node.restoring,
+        "pieces": node.pieces,
+        "restores": node.restores[-BACKUPS_KEPT:],
+        "log_marks": node.log_marks[-BACKUPS_KEPT:],
+        "forgotten": node.forgotten,
         "user_log_bytes": node.user_log_bytes,
         "deadlocks": node.deadlocks_before_restart + len(instance.locks.deadlocks),
         "totals": node.database_totals,
@@ -188,6 +192,10 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.affinity = content.get("affinity")
     node.backups = [BackupSet(**one) for one in content["backups"] if "uuid" in one]  # older ones knew too little
     node.restoring = {name: dict(one) for name, one in content.get("restoring", {}).items()}
+    node.pieces = {name: dict(one) for name, one in content.get("pieces", {}).items()}
+    node.restores = [dict(one) for one in content.get("restores", [])]
+    node.log_marks = [dict(one) for one in content.get("log_marks", [])]
+    node.forgotten = [int(one) for one in content.get("forgotten", [])]
     node.log_tail = {}
     node.user_log_bytes = float(content["user_log_bytes"])
     node.deadlocks_before_restart = int(content.get("deadlocks", 0))

@@ -87,6 +87,10 @@ class Node(HostAnswers):
         self.server_config: ServerConfig = None  # type: ignore[assignment]  # set before the first client
         self.backups: list[BackupSet] = []
         self.restoring: dict[str, dict[str, Any]] = {}  # databases WITH NORECOVERY: how far they are restored
+        self.pieces: dict[str, dict[str, Any]] = {}  # databases with files that a restore has not brought online yet
+        self.restores: list[dict[str, Any]] = []  # msdb's restorehistory, oldest first
+        self.log_marks: list[dict[str, Any]] = []  # msdb's logmarkhistory
+        self.forgotten: list[int] = []  # ids of backup sets that sp_delete_backuphistory took from msdb
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.soft_numa = (False, False)  # the same
         self.affinity: list[int] | None = None  # schedulers that PROCESS AFFINITY leaves online; None for AUTO

@@ -29,6 +29,7 @@ from aglab.twin import (
 )
 from aglab.twin.backups.history import preferred
 from aglab.twin.backups.history import rows as backup_rows
+from aglab.twin.backups.restores import note_mark
 from aglab.twin.clock import EPOCH
 from aglab.twin.keeping import keep_database
 from aglab.twin.lazy_commits import LazyCommits
@@ -194,6 +195,8 @@ class HostAnswers(Requests):
             waits = group.commit(self.name, record)
         else:
             self.lazy.commit(record)
+        if record.mark is not None:
+            note_mark(self._me, record, session)
         tail = self.log_tail.get(record.database.lower())
         if tail is not None:
             tail.append((self.now_s(), record))

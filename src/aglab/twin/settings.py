@@ -27,7 +27,7 @@ from aglab.twin import (
     roles,
     security_statements,
 )
-from aglab.twin.backups import backup, headers, restore
+from aglab.twin.backups import backup, headers, restore, restores
 from aglab.twin.database_access import settle_users
 from aglab.twin.persistent_memory import access_changed, files_changed, recover, server_configuration, tell
 from aglab.twin.traces import statements as trace_statements
@@ -233,6 +233,7 @@ _COMMANDS = {
     **trace_statements.COMMANDS,
     "ALTER DATABASE SET ACCESS": settle_users,
     "ALTER SERVER CONFIGURATION": server_configuration,
+    **restores.COMMANDS,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
     "RESTORE DATABASE": restore,

@@ -38,3 +38,21 @@ define(
     read_write_lsn numeric(25,0), differential_base_lsn numeric(25,0), differential_base_guid uniqueidentifier, backup_size numeric(20,0),
     filegroup_guid uniqueidentifier, is_readonly bit, is_present bit"""
 )
+define(
+    """msdb.backupfilegroup: backup_set_id int!, name sysname!, filegroup_id int!, filegroup_guid uniqueidentifier, type char(2)!,
+    type_desc nvarchar(60), is_default bit!, is_readonly bit!, log_filegroup_guid uniqueidentifier"""
+)
+define(
+    """msdb.restorehistory: restore_history_id int!, restore_date datetime, destination_database_name nvarchar(128),
+    user_name nvarchar(128), backup_set_id int!, restore_type char(1), replace bit, recovery bit, restart bit, stop_at datetime,
+    device_count tinyint, stop_at_mark_name nvarchar(128), stop_before bit"""
+)
+define(
+    """msdb.restorefile: restore_history_id int!, file_number numeric(10,0), destination_phys_drive nvarchar(260),
+    destination_phys_name nvarchar(260)"""
+)
+define("msdb.restorefilegroup: restore_history_id int!, filegroup_name nvarchar(128)")
+define(
+    """msdb.logmarkhistory: database_name nvarchar(128)!, mark_name nvarchar(128)!, description nvarchar(255),
+    user_name nvarchar(128)!, lsn numeric(25,0)!, mark_time datetime!"""
+)

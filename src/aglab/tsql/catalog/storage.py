@@ -15,6 +15,7 @@ define(
     io_stall_write_ms bigint!, io_stall_queued_write_ms bigint!, io_stall bigint!, size_on_disk_bytes bigint!, file_handle varbinary(8)!"""
 )
 
+FILE_STATES = {0: "ONLINE", 1: "RESTORING", 2: "RECOVERING", 3: "RECOVERY_PENDING", 4: "SUSPECT", 6: "OFFLINE", 7: "DEFUNCT"}
 _FILE_COLUMNS = """file_id int!, file_guid uniqueidentifier, type tinyint!, type_desc nvarchar(60), data_space_id int!, name sysname!,
     physical_name nvarchar(260)!, state tinyint, state_desc nvarchar(60), size int!, max_size int!, growth int!, is_media_read_only bit!,
     is_read_only bit!, is_sparse bit!, is_percent_growth bit!, is_name_reserved bit!, is_persistent_log_buffer bit!,
@@ -35,7 +36,7 @@ def _files(database: Database) -> Iterator[dict[str, Any]]:
             "name": f.name,
             "physical_name": f.physical_name,
             "state": f.state,
-            "state_desc": {0: "ONLINE", 6: "OFFLINE"}.get(f.state, "ONLINE"),
+            "state_desc": FILE_STATES[f.state],
             "size": f.size,
             "max_size": f.max_size,
             "growth": f.growth,

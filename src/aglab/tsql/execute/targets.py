@@ -20,6 +20,7 @@ from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import CteBinding, Planner
 from aglab.tsql.query.scope import Bound, CompileContext, Frame, OutColumn, Scope
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.partitions import is_online
 from aglab.tsql.store.table import Row, Table
 
 
@@ -164,6 +165,8 @@ class TargetMixin(BaseExecutor):
                         raise refused[ordinal]
         if target.database.options["is_read_only"]:
             raise error(3906, target.database.name)
+        if not is_online(target.database, target.table):
+            raise error(8653, target.table.name)
 
     def lock_rows(self, target: Target, row_ids: list[int]) -> Effects[bool]:
         """IX on the table and X on the rows (X on the table beyond the escalation threshold); True when it waited."""

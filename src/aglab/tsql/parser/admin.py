@@ -148,10 +148,14 @@ class AdminParser(DatabaseParser):
         if what in ("DATABASE", "LOG"):
             target = self.variable() if self.token.kind == VARIABLE else self.name()
         options: dict[str, Any] = {"DEVICES": []}
-        while self.at("FILEGROUP"):
-            self.advance()
-            self.expect("=")
-            options.setdefault("FILEGROUPS", []).append(self.string())
+        while self.at("FILE", "FILEGROUP", "PAGE", "READ_WRITE_FILEGROUPS"):
+            part = self.advance().upper
+            if part == "READ_WRITE_FILEGROUPS":
+                options[part] = True
+            else:
+                self.expect("=")
+                said = self._primary() if self.token.kind == VARIABLE else self.string()
+                options.setdefault(f"{part}S", []).append(said)
             self.accept(",")
         if self.at("TO", "FROM"):
             self.advance()

@@ -1,10 +1,11 @@
-"""sp_helptext, sp_help, sp_rename, sp_spaceused."""
+"""sp_helptext, sp_help, sp_rename, sp_spaceused, and the procedures that shorten msdb's backup history."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from aglab.core.sqltypes import nvarchar, varchar
+from aglab.core.sqltypes import SqlType, nvarchar, varchar
+from aglab.tsql.convert import converter
 from aglab.tsql.functions.names import find_object, split_name
 from aglab.tsql.host import Command
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info
@@ -36,6 +37,23 @@ def sp_helptext(executor: Any, arguments: Any) -> Any:
 def sp_flush_log(executor: Any, arguments: Any) -> Any:
     """Delayed durable transactions of this database become durable."""
     yield from executor._node(Command("SP_FLUSH_LOG", executor.session.database), 0)
+    return 0
+
+
+@procedure("sp_delete_backuphistory")
+def sp_delete_backuphistory(executor: Any, arguments: Any) -> Any:
+    """@oldest_date: msdb forgets backups and restores that are older."""
+    oldest = arguments.required("@oldest_date", 0)
+    if isinstance(oldest, str):
+        oldest = converter(nvarchar(100), SqlType("datetime"), None, False)(oldest)  # type: ignore[misc]
+    yield from executor._node(Command("SP_DELETE_BACKUPHISTORY", "", {"OLDEST": oldest}), 0)
+    return 0
+
+
+@procedure("sp_delete_database_backuphistory")
+def sp_delete_database_backuphistory(executor: Any, arguments: Any) -> Any:
+    """@database_name: msdb forgets the backups and restores of a database."""
+    yield from executor._node(Command("SP_DELETE_BACKUPHISTORY", str(arguments.required("@database_name", 0))), 0)
     return 0
 
 

@@ -15,6 +15,7 @@ from aglab.tsql.query.scope import Bound, Frame, OutColumn, Scope
 from aglab.tsql.query.sources import Rows, RowSource, TableScan
 from aglab.tsql.query.view_source import ViewRows
 from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.partitions import is_online
 from aglab.tsql.store.table import Row, Table
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ class Binder:
         """A scan of a table that is known now."""
         if shared:
             self.context.host.check_access(parts[0], self.context.session, False)
+            database = self.context.instance.database(parts[0])
+            if database is not None and not is_online(database, table):
+                raise error(8653, table.name, line=node.line)
         bound = self._bound_table(node, table, parts)
         if shared and table is not self.context.target:
             self._permitted(bound)

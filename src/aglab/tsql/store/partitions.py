@@ -117,6 +117,12 @@ def filegroups_of(database: Database, placement: Placement) -> tuple[int, ...]:
     return scheme.filegroups if scheme is not None else (placement.space,)
 
 
+def is_online(database: Database, table: Table) -> bool:
+    """Whether each filegroup of the table's rows has all of its files online."""
+    closed = {file.filegroup_id for file in database.files if file.state and file.type == 0}
+    return not closed or closed.isdisjoint(filegroups_of(database, placement_of(table, None)))
+
+
 def partition_of(database: Database, placement: Placement, row: Row) -> int:
     """The partition (1 and up) of a row."""
     function = function_of(database, placement)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from aglab.ag import Role, events
 from aglab.engine.backup import job_constant
 from aglab.tsql import Command, Message, Session, TsqlError, error, info
+from aglab.tsql.catalog.storage import FILE_STATES
 from aglab.twin import freeze_rows
-from aglab.twin.backups.contents import first_lsn, pages_of, record
+from aglab.twin.backups.contents import chosen_files, first_lsn, pages_of, record
 from aglab.twin.backups.media import Library, Media, full_path
 from aglab.twin.backups.moving import move
 from aglab.twin.backups.options import Ask, ask_of, is_nul
@@ -46,11 +47,9 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     if session.trancount:
         raise error(3021)
     ask = ask_of(node, command)
-    kind = "L" if command.name.endswith("LOG") else "I" if "DIFFERENTIAL" in ask.words else "F" if ask.filegroups else "D"
+    kind = _kind(command, ask)
     _allowed(node, database, kind, ask)
-    base = last_of(node, database.name, "D") if kind == "I" else None
-    if kind == "I" and base is None:
-        raise error(3035, database.name)
+    base = _base(node, database, kind, ask)
     node.lazy.flush(database.name)
     library = Library.of(node.cluster)
     old = _media(library, ask)
@@ -79,6 +78,44 @@ def _backup(node: Node, command: Command, session: Session) -> Iterator[Any]:
     node.log_line(_line(made), "Backup")
 
 
+def _kind(command: Command, ask: Ask) -> str:
+    """As msdb.dbo.backupset.type has it: L, D, I, F and G of files, P and Q of read-write filegroups."""
+    if command.name.endswith("LOG"):
+        if ask.in_part:
+            raise error(3032, "file, filegroup")
+        return "L"
+    differential = "DIFFERENTIAL" in ask.words
+    if ask.read_write:
+        return "Q" if differential else "P"
+    if ask.files or ask.filegroups:
+        return "G" if differential else "F"
+    return "I" if differential else "D"
+
+
+def _base(node: Node, database: Any, kind: str, ask: Ask) -> BackupSet | None:
+    """What a differential backup builds on. Errors 3035, 3039."""
+    if kind not in "IGQ":
+        return None
+    if kind == "G":
+        for file in chosen_files(database, ask):
+            if _holding(node, database.name, "DF", file.name) is None:
+                raise error(3039, file.name)
+        return _holding(node, database.name, "DF", chosen_files(database, ask)[0].name)
+    base = last_of(node, database.name, "D" if kind == "I" else "P")
+    if base is None:
+        raise error(3035, database.name)
+    return base
+
+
+def _holding(node: Node, database: str, kinds: str, file: str) -> BackupSet | None:
+    """The newest backup of these kinds that a differential of a file can build on."""
+    for one in reversed(node.backups):
+        held = any(part["present"] and part["name"] == file for part in one.files)
+        if held and one.database == database and one.kind in kinds and not one.copy_only:
+            return one
+    return None
+
+
 def _begin_tail(node: Node, name: str, kind: str) -> None:
     """From here on commits are kept for RESTORE ... WITH STOPAT; a full backup leaves the log chain as it is."""
     if kind == "L" or name not in node.log_tail:
@@ -92,17 +129,28 @@ def _allowed(node: Node, database: Any, kind: str, ask: Ask) -> None:
         raise error(3147, "tempdb")
     if database.options["state"] == 1:
         raise TsqlError(927, 14, 2, f"Database '{name}' cannot be opened. It is in the middle of a restore.")
-    if name.lower() == "master" and kind in ("I", "F"):
+    if name.lower() == "master" and kind in "IFGPQ":
         raise error(3024)
-    known = {facts["name"].lower() for facts in database.filegroups.values()}
-    for group in ask.filegroups:
-        if group.lower() not in known:
-            raise error(3027, group, name)
+    if kind != "L":
+        _parts_allowed(database, kind, ask)
     if "NORECOVERY" in ask.words and kind != "L":
         raise error(3032, "norecovery")
     _on_a_replica(node, name, kind, ask)
     if kind == "L":
         _log_chain(node, database)
+
+
+def _parts_allowed(database: Any, kind: str, ask: Ask) -> None:
+    """Errors 3004, 3007, 3054: parts of a database in the simple recovery model, and files that are not online."""
+    simple = database.options["recovery_model"] == 3
+    for file in chosen_files(database, ask):
+        read_only = database.filegroups[file.filegroup_id].get("is_read_only")
+        if simple and kind == "F" and file.filegroup_id == 1:
+            raise error(3004)
+        if simple and kind == "G" and not read_only:
+            raise error(3054)
+        if file.state:
+            raise error(3007, file.name, FILE_STATES[file.state], file.state, file.state)
 
 
 def _on_a_replica(node: Node, name: str, kind: str, ask: Ask) -> None:
@@ -115,7 +163,7 @@ def _on_a_replica(node: Node, name: str, kind: str, ask: Ask) -> None:
     if here.role == Role.PRIMARY:
         return
     copy_only = "COPY_ONLY" in ask.words
-    if kind == "I" or (kind in "DF" and not copy_only) or (kind == "L" and copy_only):
+    if kind in "IGQ" or (kind in "DFP" and not copy_only) or (kind == "L" and copy_only):
         raise error(3059)
     if not here.connected or not here.databases[local].moving:
         raise error(3062)
@@ -204,8 +252,8 @@ def _messages(command: Command, made: BackupSet, seconds: float) -> Iterator[Mes
             )
             yield Message(4035, 0, 1, text)
     rate = pages * PAGE_BYTES / MIB / seconds if seconds > 0 else 0.0
-    what = command.name + (" WITH DIFFERENTIAL" if made.kind == "I" else "")
-    what = "BACKUP DATABASE...FILE=<name>" if made.kind == "F" else what
+    what = "BACKUP DATABASE...FILE=<name>" if made.kind in "FGPQ" else command.name
+    what += " WITH DIFFERENTIAL" if made.kind in "IGQ" else ""
     yield info(3014, what, pages, seconds, rate)
 
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from aglab.engine.backup import job_constant
-from aglab.tsql import Session
+from aglab.tsql import Session, error
 from aglab.twin.availability import identifier
 from aglab.twin.backups.media import Media, full_path
 from aglab.twin.backups.options import Ask
@@ -34,19 +34,46 @@ def pages_of(node: Node, database: Any, kind: str, base: BackupSet | None, ask: 
             gauges = node.cluster.plant.gauges(node.name)
             since = gauges["lsn_end"] - min(gauges["lsn_backup"], gauges["lsn_end"])
         return max(LOG_PAGES, math.ceil(since / PAGE_BYTES))
+    share = 1.0
+    if kind in "FGPQ":
+        data = [one for one in database.files if one.type == 0]
+        share = sum(one.size for one in chosen_files(database, ask)) / max(1, sum(one.size for one in data))
     if not main:
-        return max(LOG_PAGES, sum(one.size_pages() for one in database.tables()) + CATALOGUE_PAGES)
-    pages = node.cluster.plant.data_pages()
-    if kind == "I" and base is not None:
-        hot = float(node.cluster.plant.scenario.workload.hot_pages)
-        changed = hot * -math.expm1(-max(0.0, _dirtied(node) - base.dirtied) / hot)
+        return max(LOG_PAGES, int(share * sum(one.size_pages() for one in database.tables())) + CATALOGUE_PAGES)
+    pages = max(1, int(node.cluster.plant.data_pages() * share))
+    if kind in "IGQ" and base is not None:
+        hot = float(node.cluster.plant.scenario.workload.hot_pages) * share
+        changed = hot * -math.expm1(-max(0.0, _dirtied(node) - base.dirtied) * share / hot) if hot else 0.0
         return min(pages, CATALOGUE_PAGES + int(changed))
-    if kind == "F":
-        files = [one for one in database.files if one.type == 0]
-        wanted = {name.lower() for name in ask.filegroups}
-        chosen = [one for one in files if database.filegroups[one.filegroup_id]["name"].lower() in wanted]
-        return max(1, pages * sum(one.size for one in chosen) // max(1, sum(one.size for one in files)))
     return pages
+
+
+def chosen_files(database: Any, ask: Ask) -> list[Any]:
+    """The data files that a statement names: by file, by filegroup, those of read-write filegroups; all where it names none.
+
+    Raises
+    ------
+    TsqlError
+        3027 unknown filegroup, 3235 unknown file, 3034 nothing was chosen.
+    """
+    data = [one for one in database.files if one.type == 0]
+    if not (ask.files or ask.filegroups or ask.read_write):
+        return data
+    groups = {facts["name"].lower(): number for number, facts in database.filegroups.items()}
+    for name in ask.filegroups:
+        if name.lower() not in groups:
+            raise error(3027, name, database.name)
+    names = {one.lower() for one in ask.files}
+    for name in ask.files:
+        if name.lower() not in {one.name.lower() for one in data}:
+            raise error(3235, name, database.name)
+    numbers = {groups[name.lower()] for name in ask.filegroups}
+    if ask.read_write:
+        numbers |= {number for number, facts in database.filegroups.items() if not facts.get("is_read_only")}
+    found = [one for one in data if one.filegroup_id in numbers or one.name.lower() in names]
+    if not found:
+        raise error(3034)
+    return found
 
 
 def _dirtied(node: Node) -> float:
@@ -127,9 +154,7 @@ def record(
 
 
 def _files(database: Any, kind: str, pages: int, log_pages: int, ask: Ask) -> list[dict[str, Any]]:
-    wanted = {name.lower() for name in ask.filegroups}
-    data = [one for one in database.files if one.type == 0]
-    chosen = [one for one in data if not wanted or database.filegroups[one.filegroup_id]["name"].lower() in wanted]
+    chosen = chosen_files(database, ask)
     total = max(1, sum(one.size for one in chosen))
     rows = []
     for one in database.files:

@@ -1,6 +1,7 @@
 """RESTORE HEADERONLY, FILELISTONLY, LABELONLY and VERIFYONLY: what lies on a backup device.
 
-Columns as documented for each statement. VERIFYONLY reads the whole backup set and prints message 3262.
+Columns as documented for each statement; the last three of HEADERONLY are as public outputs of
+SQL Server 2022 have them. VERIFYONLY reads the whole backup set and prints message 3262.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from aglab.engine.backup import job_constant
 from aglab.tsql import Columns, Command, Done, Rows, Session, TsqlError, Wait, error, info
 from aglab.tsql.catalog.registry import sql_type
 from aglab.twin.availability import identifier
-from aglab.twin.backups.history import common
+from aglab.twin.backups.history import at, common
 from aglab.twin.backups.media import Library, full_path
 from aglab.twin.backups.moving import WAIT
 from aglab.twin.backups.options import Ask, ask_of
@@ -24,7 +25,15 @@ from aglab.twin.backups.restore import chosen
 if TYPE_CHECKING:
     from aglab.twin.node import Node
 
-_TYPES = {"D": (1, "DATABASE"), "L": (2, "TRANSACTION LOG"), "F": (4, "FILE OR FILEGROUP"), "I": (5, "DATABASE DIFFERENTIAL")}
+_TYPES = {
+    "D": (1, "DATABASE"),
+    "L": (2, "TRANSACTION LOG"),
+    "F": (4, "FILE OR FILEGROUP"),
+    "I": (5, "DATABASE DIFFERENTIAL"),
+    "G": (6, "FILE DIFFERENTIAL"),
+    "P": (7, "PARTIAL"),
+    "Q": (8, "PARTIAL DIFFERENTIAL"),
+}
 # column of RESTORE HEADERONLY, its type, and the backupset column that it is
 _HEADER = """BackupName nvarchar(128) name|BackupDescription nvarchar(255) description|BackupType smallint|
 ExpirationDate datetime|Compressed bit|Position smallint position|DeviceType tinyint|
@@ -47,7 +56,8 @@ FirstRecoveryForkID uniqueidentifier first_recovery_fork_guid|ForkPointLSN numer
 RecoveryModel nvarchar(60) recovery_model|DifferentialBaseLSN numeric(25,0) differential_base_lsn|
 DifferentialBaseGUID uniqueidentifier differential_base_guid|BackupTypeDescription nvarchar(60)|
 BackupSetGUID uniqueidentifier backup_set_uuid|CompressedBackupSize bigint compressed_backup_size|
-containment tinyint|KeyAlgorithm nvarchar(32)|EncryptorThumbprint varbinary(20)|EncryptorType nvarchar(32)"""
+containment tinyint|KeyAlgorithm nvarchar(32)|EncryptorThumbprint varbinary(20)|EncryptorType nvarchar(32)|
+LastValidRestoreTime datetime|TimeZone smallint|CompressionAlgorithm nvarchar(32) compression_algorithm"""
 _FILELIST = """LogicalName nvarchar(128)|PhysicalName nvarchar(260)|Type char(1)|FileGroupName nvarchar(128)|
 Size numeric(20,0)|MaxSize numeric(20,0)|FileID bigint|CreateLSN numeric(25,0)|DropLSN numeric(25,0)|
 UniqueID uniqueidentifier|ReadOnlyLSN numeric(25,0)|ReadWriteLSN numeric(25,0)|BackupSizeInBytes bigint|
@@ -102,6 +112,8 @@ def _headers(library: Library, ask: Ask) -> list[dict[str, Any]]:
                 "DeviceType": 2,
                 "BackupTypeDescription": words,
                 "containment": 0,
+                "LastValidRestoreTime": at(one.finished_s) if one.kind == "L" else None,
+                "TimeZone": 0,
                 "Position": number,
             }
         )

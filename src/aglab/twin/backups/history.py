@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab import ag
 from aglab.twin.availability import identifier
+from aglab.twin.backups import restores
 from aglab.twin.backups.options import is_nul
 from aglab.twin.backups.record import PAGE_BYTES, BackupSet, lsn
 from aglab.twin.clock import EPOCH
@@ -34,6 +35,12 @@ def media_numbers(node: Node) -> dict[str, int]:
     for one in node.backups:
         numbers.setdefault(one.media_uuid, len(numbers) + 1)
     return numbers
+
+
+def remembered(node: Node) -> list[BackupSet]:
+    """The backup sets that msdb still has."""
+    gone = set(node.forgotten)
+    return [one for one in node.backups if one.id not in gone]
 
 
 def common(one: BackupSet) -> Row:
@@ -96,7 +103,7 @@ def common(one: BackupSet) -> Row:
 def backupset(node: Node) -> Iterator[Row]:
     """msdb.dbo.backupset"""
     numbers = media_numbers(node)
-    for one in node.backups:
+    for one in remembered(node):
         yield {
             **common(one),
             "backup_set_id": one.id,
@@ -117,7 +124,7 @@ def backupset(node: Node) -> Iterator[Row]:
 def backupmediafamily(node: Node) -> Iterator[Row]:
     """msdb.dbo.backupmediafamily: one row for each device of a media set"""
     numbers = media_numbers(node)
-    for one in {one.media_uuid: one for one in node.backups}.values():
+    for one in {one.media_uuid: one for one in remembered(node)}.values():
         for number, path in enumerate(one.devices, start=1):
             yield {
                 "media_set_id": numbers[one.media_uuid],
@@ -134,7 +141,7 @@ def backupmediafamily(node: Node) -> Iterator[Row]:
 def backupmediaset(node: Node) -> Iterator[Row]:
     """msdb.dbo.backupmediaset"""
     numbers = media_numbers(node)
-    for one in {one.media_uuid: one for one in node.backups}.values():
+    for one in {one.media_uuid: one for one in remembered(node)}.values():
         yield {
             "media_set_id": numbers[one.media_uuid],
             "media_uuid": uuid.UUID(one.media_uuid),
@@ -153,7 +160,7 @@ def backupmediaset(node: Node) -> Iterator[Row]:
 
 def backupfile(node: Node) -> Iterator[Row]:
     """msdb.dbo.backupfile"""
-    for one in node.backups:
+    for one in remembered(node):
         for file in one.files:
             yield {
                 "backup_set_id": one.id,
@@ -179,11 +186,28 @@ def backupfile(node: Node) -> Iterator[Row]:
             }
 
 
+def backupfilegroup(node: Node) -> Iterator[Row]:
+    """msdb.dbo.backupfilegroup: a row for each filegroup of a database when it was backed up"""
+    for one in remembered(node):
+        for number, name in enumerate(dict.fromkeys(file["filegroup"] for file in one.files if file["filegroup"]), start=1):
+            yield {
+                "backup_set_id": one.id,
+                "name": name,
+                "filegroup_id": number,
+                "type": "FG",
+                "type_desc": "ROWS_FILEGROUP",
+                "is_default": number == 1,
+                "is_readonly": False,
+            }
+
+
 VIEWS: dict[str, Callable[[Node], Iterator[Row]]] = {
     "msdb.backupset": backupset,
     "msdb.backupmediafamily": backupmediafamily,
     "msdb.backupmediaset": backupmediaset,
     "msdb.backupfile": backupfile,
+    "msdb.backupfilegroup": backupfilegroup,
+    **restores.VIEWS,
 }
 
 

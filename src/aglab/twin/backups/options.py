@@ -24,10 +24,11 @@ _BACKUP = (
 ).split()
 _RESTORE = (
     "FILE RECOVERY NORECOVERY STANDBY STOPAT STOPATMARK STOPBEFOREMARK REPLACE MOVE STATS CHECKSUM NO_CHECKSUM "
-    "MAXTRANSFERSIZE BUFFERCOUNT BLOCKSIZE MEDIANAME"
+    "MAXTRANSFERSIZE BUFFERCOUNT BLOCKSIZE MEDIANAME PARTIAL RESTRICTED_USER KEEP_REPLICATION KEEP_CDC"
 ).split()
 KEPT = (
-    "STOP_ON_ERROR CONTINUE_AFTER_ERROR SKIP NOSKIP REWIND NOREWIND UNLOAD NOUNLOAD EXPIREDATE RETAINDAYS RESTART LOADHISTORY"
+    "STOP_ON_ERROR CONTINUE_AFTER_ERROR SKIP NOSKIP REWIND NOREWIND UNLOAD NOUNLOAD EXPIREDATE RETAINDAYS RESTART LOADHISTORY "
+    "ENABLE_BROKER NEW_BROKER ERROR_BROKER_CONVERSATIONS KEEP_REPLICATION KEEP_CDC"
 ).split()
 _CONFLICTS = (
     ("COMPRESSION", "NO_COMPRESSION"),
@@ -38,6 +39,8 @@ _CONFLICTS = (
     ("RECOVERY", "STANDBY"),
     ("NORECOVERY", "STANDBY"),
     ("COPY_ONLY", "DIFFERENTIAL"),
+    ("KEEP_REPLICATION", "NORECOVERY"),
+    ("KEEP_CDC", "NORECOVERY"),
 )
 _RANGES = {
     "MAXTRANSFERSIZE": ("MaxTransferSize", 65536, 4194304),
@@ -47,7 +50,7 @@ _RANGES = {
 MARKS = ("STOPATMARK", "STOPBEFOREMARK")
 _TEXTS: tuple[str, ...] = ("NAME", "DESCRIPTION", "MEDIANAME", "MEDIADESCRIPTION", "STANDBY", "STOPAT", *MARKS)
 _NUMBERS: tuple[str, ...] = ("MAXTRANSFERSIZE", "BUFFERCOUNT", "BLOCKSIZE", "FILE")
-_OURS = ("DEVICES", "MIRROR", "FILEGROUPS")
+_OURS = ("DEVICES", "MIRROR", "FILES", "FILEGROUPS", "PAGES", "READ_WRITE_FILEGROUPS")
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,16 @@ class Ask:
     values: dict[str, Any] = field(default_factory=dict)
     moves: dict[str, str] = field(default_factory=dict)
     filegroups: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)  # logical names
+    pages: list[str] = field(default_factory=list)
+    read_write: bool = False  # READ_WRITE_FILEGROUPS
     job: BackupJob = field(default_factory=BackupJob)
     stats: int = 0  # percent between progress messages; 0 for none
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the statement names a part of the database."""
+        return bool(self.filegroups or self.files or self.pages or self.read_write)
 
     @property
     def to_nul(self) -> bool:
@@ -102,7 +113,10 @@ def ask_of(node: Node, command: Command) -> Ask:
         words=frozenset(words),
         values={**texts, **numbers},
         moves=dict(options.get("MOVE", {})),
-        filegroups=list(options.get("FILEGROUPS", [])),
+        filegroups=[str(one) for one in options.get("FILEGROUPS", [])],
+        files=[str(one) for one in options.get("FILES", [])],
+        pages=[str(one) for one in options.get("PAGES", [])],
+        read_write="READ_WRITE_FILEGROUPS" in options,
         job=_job(node, verb, len(devices), words, options, numbers),
         stats=10 if stats is True else min(100, max(0, _number(stats, "STATS"))) if stats else 0,
     )

@@ -4,7 +4,7 @@ Errors 927, 3013, 3101, 3102, 3104, 3117, 3118, 3132, 3136, 3144, 3147, 3154, 31
 engine events and errors", SQL Server 2022; 4305 and 4326 as quoted in several questions about restore sequences).
 A restored database's tables are those at the end of the backup restored last, or, with STOPAT on a log backup, what had been
 committed by then. WITH STANDBY leaves the database readable between log backups. STOPATMARK and STOPBEFOREMARK find a transaction
-by the mark that it was begun with. Piecemeal restore is refused.
+by the mark that it was begun with. Files, filegroups, pages and piecemeal restores: :mod:`aglab.twin.backups.parts`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from aglab.engine.backup import job_constant
 from aglab.tsql import Command, Session, TsqlError, error, info, not_implemented
 from aglab.twin import freeze_rows
+from aglab.twin.backups import parts, restores
+from aglab.twin.backups.contents import chosen_files
 from aglab.twin.backups.media import Library, full_path
 from aglab.twin.backups.moving import move
 from aglab.twin.backups.options import MARKS, Ask, ask_of
@@ -54,12 +56,12 @@ def _restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
         yield from _recover(node, command, existing)
         return
     ask = ask_of(node, command)
-    if ask.filegroups:
-        raise not_implemented("RESTORE ... FILEGROUP")
     made, content = chosen(Library.of(node.cluster), ask)
     if ask.job.checksum and not made.checksum:
         raise error(3187)
-    _allowed(node, session, name, existing, made, ask, command.name.endswith("LOG"))
+    log = command.name.endswith("LOG")
+    beside = parts.in_sequence(node, name, existing, ask, made, log)
+    _allowed(node, session, name, existing, made, ask, log, beside)
     main = name.lower() == node.database_name.lower()
     job = dataclasses.replace(
         ask.job,
@@ -68,16 +70,50 @@ def _restore(node: Node, command: Command, session: Session) -> Iterator[Any]:
         restore=True,
     )
     pages = made.pages if made.kind == "L" else made.pages + made.log_pages
-    stop_s = stop_at(node, name, made, ask)
+    if beside:
+        parts.step(node, name, existing, ask, made, log)
+    begun = node.now_s()
+    stop_s = None if beside else stop_at(node, name, made, ask)
     marked = stop_at_mark(made, content, ask)
     seconds = yield from move(node, session, job, float(pages * PAGE_BYTES), main, ask.stats)
-    _put(node, name, made, content, ask, stop_s, marked)
+    if beside:
+        yield from parts.finish(node, existing, "NORECOVERY" not in ask.words)
+    elif _joins(node, name, existing, made, ask):
+        _join(node, name, made)
+    else:
+        _put(node, name, made, content, ask, stop_s, marked)
+    restores.note(node, session, name, made, ask, command, begun)
+    chosen_names = _shown_files(made, ask, node.instance.database(name))
     for file in made.files:
-        if file["present"]:
+        if file["present"] and file["name"] in chosen_names:
             yield info(4035, file["pages"], name, file["name"], made.position)
     rate = pages * PAGE_BYTES / MIB / seconds if seconds > 0 else 0.0
     yield info(3014, command.name, pages, seconds, rate)
+    if beside:
+        return
     node.log_line(f"Restore is complete on database '{name}'.  The database is now available.", f"spid{session.spid}")
+
+
+def _shown_files(made: BackupSet, ask: Ask, database: Any) -> set[str]:
+    """The files that 4035 speaks of."""
+    everything = {file["name"] for file in made.files}
+    if not ask.in_part or ask.pages or database is None:
+        return everything
+    return {one.name for one in chosen_files(database, ask)} | {file["name"] for file in made.files if file["type"] == 1}
+
+
+def _joins(node: Node, name: str, existing: Any, made: BackupSet, ask: Ask) -> bool:
+    """Whether files come into a database that a restore sequence of files has begun."""
+    at = node.restoring.get(name.lower())
+    part = made.kind in "FP" or ask.in_part
+    return bool(existing is not None and at is not None and _unfinished(existing) and part and "PARTIAL" not in ask.words)
+
+
+def _join(node: Node, name: str, made: BackupSet) -> None:
+    at = node.restoring[name.lower()]
+    present = {file["name"] for file in made.files if file["present"]}
+    at["missing"] = [one for one in at.get("missing", []) if one not in present]
+    node.cluster.dirty = True
 
 
 def chosen(library: Library, ask: Ask) -> tuple[BackupSet, bytes]:
@@ -94,16 +130,22 @@ def chosen(library: Library, ask: Ask) -> tuple[BackupSet, bytes]:
     return BackupSet(**header), content
 
 
-def _allowed(node: Node, session: Session, name: str, existing: Any, made: BackupSet, ask: Ask, log: bool) -> None:
+def _allowed(node: Node, session: Session, name: str, existing: Any, made: BackupSet, ask: Ask, log: bool, beside: bool) -> None:
     if name.lower() in ("tempdb", "master"):
         raise error(3147, name.lower())
     group = node.cluster.groups.hosting(node.name, name)
     if group is not None and group.rules.nodes[node.name].databases[group.local(node.name, name) or name].joined:
         raise error(3104, name)
-    if log or made.kind in "IL":
+    if beside:
+        return
+    if log or made.kind in "ILGQ":
         _follows(node, name, existing, made, log)
         return
     if existing is None:
+        if made.kind == "F" and not any(file["file_id"] == 1 and file["present"] for file in made.files):
+            raise error(3118, name)
+        if ask.in_part and made.kind != "F" and "PARTIAL" not in ask.words:
+            raise error(3103)
         _places(node, name, made, ask)
         return
     _overwrites(node, session, existing, made, ask)
@@ -119,10 +161,12 @@ def _follows(node: Node, name: str, existing: Any, made: BackupSet, log: bool) -
     if log != (made.kind == "L"):
         kind = "BACKUP LOG" if made.kind == "L" else "BACKUP DATABASE"
         raise error(3135, made.devices[0], kind)
-    if made.kind == "I":
+    if made.kind in "IGQ":
         if made.base_uuid != at["base"]:
             raise error(3136)
         return
+    if at.get("missing"):
+        raise error(4320, at["missing"][0])
     if made.first_lsn > at["lsn"]:
         raise error(4305, lsn(made.first_lsn), lsn(at["lsn"]))
     if made.last_lsn < at["lsn"]:
@@ -228,10 +272,18 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_
     moves = {key.lower(): value for key, value in ask.moves.items()}
     for file in database.files:
         file.physical_name = moves.get(file.name.lower(), file.physical_name)
+    at = node.restoring.get(name.lower(), {})
+    out = parts.left_out(ask, made, database) or at.get("partial", [])
+    missing = [file["name"] for file in made.files if not file["present"] and file["type"] == 0] if made.kind == "F" else []
     standby = "STANDBY" in ask.values
     waits = marked is None and any(one in ask.values for one in MARKS)  # the mark is still to come
     recovering = "NORECOVERY" not in ask.words and not standby and not waits
+    if recovering and made.kind == "F":
+        raise error(4333)
     database.options["state"] = ONLINE if recovering or standby else RESTORING
+    if "RESTRICTED_USER" in ask.words:
+        database.options["user_access"] = 2
+    parts.mark(node, database, out, made.last_lsn if recovering else None)
     database.options["is_in_standby"] = standby
     if standby or (before is not None and before.options.get("is_in_standby")):
         database.options["is_read_only"] = standby
@@ -240,7 +292,14 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_
     if recovering:
         node.restoring.pop(name.lower(), None)
     else:
-        node.restoring[name.lower()] = {"lsn": made.last_lsn, "base": made.base_uuid, "at_s": stop_s or made.finished_s}
+        node.restoring[name.lower()] = {
+            "lsn": made.last_lsn,
+            "base": made.base_uuid,
+            "at_s": stop_s or made.finished_s,
+            "partial": out,
+            "missing": missing,
+            "needs_log": made.kind == "F",
+        }
     node.cluster.dirty = node.cluster.dirty_rows = True
     keep_database(node, name)
 
@@ -248,10 +307,19 @@ def _put(node: Node, name: str, made: BackupSet, content: bytes, ask: Ask, stop_
 def _recover(node: Node, command: Command, existing: Any) -> Iterator[Any]:
     if existing is None:
         raise TsqlError(911, 16, 11, f"Database '{command.target}' does not exist. Make sure that the name is entered correctly.")
+    if existing.options["state"] == ONLINE and existing.name.lower() in node.pieces:
+        yield from parts.recover_only(node, command, existing)
+        yield info(3014, command.name, 0, 0.001, 0.0)
+        return
     if not _unfinished(existing):
         raise error(3153)
     if command.options.get("NORECOVERY"):
         return
+    at = node.restoring.get(existing.name.lower(), {})
+    if at.get("needs_log"):
+        raise error(4333)
+    parts.mark(node, existing, at.get("partial", []), at.get("lsn", 0.0))
+    existing.version += 1
     existing.options["state"] = ONLINE
     if existing.options.get("is_in_standby"):
         existing.options |= {"is_in_standby": False, "is_read_only": False}
