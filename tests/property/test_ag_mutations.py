@@ -146,6 +146,27 @@ class IgnoresForks(Group):
         super().start_movement(primary, node, database)
 
 
+class LetsSystemDatabasesGo(Group):
+    """REMOVE DATABASE takes a contained group's own master out."""
+
+    def may_leave(self, database: str) -> bool:
+        return True
+
+
+class ForgetsMsdb(Group):
+    """A contained group is made with a master alone."""
+
+    def include_system_databases(self) -> None:
+        self.spec.databases[:0] = self.spec.system[:1]
+
+
+class SeedsUserDatabasesOnly(Group):
+    """The system databases of a contained group are left to the administrator."""
+
+    def seeds(self, replica: Any, database: str) -> bool:
+        return database not in self.spec.system and super().seeds(replica, database)
+
+
 class RedoesAhead(Group):
     """Redo passes what is on disk."""
 
@@ -224,6 +245,8 @@ MUTANTS = [
     KeepsDivergedLog,
     HidesLostCommits,
     IgnoresForks,
+    LetsSystemDatabasesGo,
+    ForgetsMsdb,
     RedoesAhead,
     SendsAhead,
     MemorySurvivesCrash,
@@ -320,3 +343,22 @@ def test_the_checker_catches_a_broken_rule_in_a_given_sequence(case: tuple[Any, 
     run_events(Group, *rest)
     with pytest.raises(Violation):
         run_events(mutant, *rest)
+
+
+def join_contained(group_class: type[Group]) -> Group:
+    """A contained group whose second replica joins with SEEDING_MODE = MANUAL, under the checker."""
+    replicas = [ReplicaSpec("sql1"), ReplicaSpec("sql2")]
+    group, _ = group_class.create(GroupSpec("ag1", ClusterType.NONE, replicas, ["Shop"], contained=True), "sql1")
+    assert group is not None
+    checker = Checker(group)
+    for second, event in enumerate([ev.Join("sql2", "NONE"), ev.GrantCreateDatabase("sql2"), ev.Tick()], start=1):
+        checker.observe(group, event, group.apply(event, float(second)))
+    return group
+
+
+def test_the_system_databases_of_a_contained_group_are_seeded_whatever_the_mode() -> None:
+    """With SEEDING_MODE = MANUAL a user's database waits for a restore; master and msdb of the group come by themselves."""
+    copies = join_contained(Group).nodes["sql2"].databases
+    assert {name: one.seeding for name, one in copies.items()} == {"ag1_master": "SEEDING", "ag1_msdb": "SEEDING", "Shop": None}
+    with pytest.raises(Violation, match="gets none"):
+        join_contained(SeedsUserDatabasesOnly)

@@ -66,6 +66,8 @@ def random_group(rng: random.Random, group_class: type[Group] = Group) -> Group:
         required_synchronized_secondaries_to_commit=rng.randint(0, partners) if rng.random() < 0.5 else 0,
         db_failover=rng.random() < 0.5,
     )
+    if len(spec.databases) == 2 and count > 2:  # no further dice: the other schedules stay as they are
+        spec.contained = True
     timing = Timing(failure_detection_s=rng.choice([0.0, 3.0, 10.0, 20.0]), undo_bytes_s=rng.choice([0.0, 2000.0]))
     return group_class.form(spec, nodes=None, timing=timing, witness=rng.random() < 0.3, managed=rng.random() < 0.7)
 
@@ -174,6 +176,8 @@ class Schedule:
             (1, [ev.UnjoinDatabase(node, database), ev.JoinDatabase(node, database)]),
             (1, [ev.WriteLog(node, database, 5000)]),
         ]  # fmt: skip
+        if self.group.spec.contained:
+            choices.append((3, [ev.RemoveDatabase(node, database)]))
         return rng.choices([one for _, one in choices], [weight for weight, _ in choices])[0]
 
     def _replica(self, name: str) -> ReplicaSpec:

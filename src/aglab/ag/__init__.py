@@ -11,7 +11,15 @@
 """
 
 from aglab.ag import catalog, dmv, effects, events, saving
-from aglab.ag.access import backup_preferred, check_access, log_reuse_wait, read_only_route, read_write_route, truncation_lsn
+from aglab.ag.access import (
+    backup_preferred,
+    check_access,
+    contained_here,
+    log_reuse_wait,
+    read_only_route,
+    read_write_route,
+    truncation_lsn,
+)
 from aglab.ag.checker import Checker, Violation
 from aglab.ag.group import Group
 from aglab.ag.ledger import lsn_decimal, lsn_text
@@ -51,6 +59,7 @@ __all__ = [
     "backup_preferred",
     "catalog",
     "check_access",
+    "contained_here",
     "dmv",
     "effects",
     "events",

@@ -161,3 +161,15 @@ def log_reuse_wait(group: Group, node: str, database: str) -> str:
     if _slowest_redo(group, state, database) < copy.backed_up:
         return "AVAILABILITY_REPLICA"
     return "LOG_BACKUP" if copy.backed_up < copy.hardened else "NOTHING"
+
+
+def contained_here(group: Group, node: str) -> bool:
+    """Whether connections on a node can be in the environment of a contained group: its system databases have joined there.
+
+    Source: "What is a contained availability group?" (SQL Server documentation): the listener, or a database of the group as the
+    initial catalogue, leads there; logins are those of the contained master.
+    """
+    state = group.nodes[node]
+    copies = [state.databases.get(name) for name in group.spec.system]
+    open_role = state.role in (Role.PRIMARY, Role.SECONDARY)
+    return bool(copies) and state.up and state.member and open_role and all(one is not None and one.joined for one in copies)

@@ -15,6 +15,8 @@ Promises:
 5. Two primaries never serve clients at once, except with CLUSTER_TYPE = NONE or after a
    :class:`~aglab.ag.effects.SplitBrainRisk`.
 6. Queues are never negative, and a copy marked failover ready holds every acknowledged commit.
+7. A contained group holds its master and its msdb as long as it is there: they are in it, its primary has copies that belong to
+   it, and every replica that joins gets them.
 """
 
 from __future__ import annotations
@@ -69,6 +71,9 @@ class Checker:
         self.lost_by_force: set[int] = set()
         self.two_allowed = self.cluster_type == "NONE"
         self.step = 0
+        name = group.spec.name
+        self.contained = {f"{name}_master", f"{name}_msdb"} if group.spec.contained else set()
+        self.let_go: set[tuple[str, str]] = set()  # copies of them that were taken out on a secondary, until it joins again
         for name, node in group.nodes.items():
             for database, copy in node.databases.items():
                 self.contents[name, database] = Content(
@@ -117,6 +122,21 @@ class Checker:
         self._positions(group, rewound, moved)
         self._primaries(group)
         self._marks(group)
+        if self.contained:
+            self._contained(group, event, effects)
+
+    def _contained(self, group: Any, event: Any, effects: list[Any]) -> None:
+        self.let_go |= {(one.node, one.database) for one in effects if isinstance(one, fx.DatabaseLeft)}
+        if isinstance(event, ev.Join) and not any(isinstance(one, fx.Refused) for one in effects):
+            self.let_go -= {(event.node, one) for one in self.contained}
+        for one in sorted(self.contained):
+            self.require(one in group.spec.databases, "a contained group lost a system database", one)
+            for name, node in group.nodes.items():
+                if not node.member or name not in group.replicas or not group.replicas[name].holds_data:
+                    continue
+                copy = node.databases.get(one)
+                known = copy is not None and (copy.joined or copy.seeding is not None or (name, one) in self.let_go)
+                self.require(known, "a replica of a contained group has no system database and gets none", f"{name} {one}")
 
     def _content(self, node: str, database: str) -> Content:
         return self.contents.setdefault((node, database), Content())

@@ -51,6 +51,7 @@ class FormingRules(ConfigurationRules):
         """
         names = list(dict.fromkeys([*(nodes or []), *(one.name for one in spec.replicas)]))
         group = cls(copying.deepcopy(spec), names, timing, witness, managed)
+        group.include_system_databases()
         group.now_s = now_s
         for name in names:
             group.nodes[name].up = nodes is None or name in nodes  # a replica on a machine that the cluster does not have
@@ -82,16 +83,20 @@ class FormingRules(ConfigurationRules):
             group.apply(ev.GrantCreateDatabase(one), now_s)
             group.apply(ev.Join(one, spec.cluster_type.value), now_s)
             group.apply(ev.GrantCreateDatabase(one), now_s)
-            for database in spec.databases:
+            for database in group.spec.databases:
                 group.apply(ev.SeedDone(one, database), now_s)
                 if not group.nodes[one].databases.get(database, DatabaseReplica(joined=True)).joined:
                     group.apply(ev.JoinDatabase(one, database, 0), now_s)
-        for database in spec.databases:
+        for database in group.spec.databases:
             group.apply(ev.WriteLog(group.primaries()[0], database, log_bytes), now_s)
             group.apply(ev.LogBackup(group.primaries()[0], database), now_s)
         group.apply(ev.CatchUp(), now_s)
         group.effects = []
         return group
+
+    def include_system_databases(self) -> None:
+        """A contained group has a master and an msdb of its own, in front of the databases that the statement names."""
+        self.spec.databases[:0] = [one for one in self.spec.system if one not in self.spec.databases]
 
     def _check_new(self, node: str) -> None:
         names = [one.name for one in self.spec.replicas]

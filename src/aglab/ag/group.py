@@ -3,8 +3,9 @@
 Pure rules: no clock, no randomness, no network. The same events at the same times give the same effects. Local flushes are
 outside: a :class:`~aglab.ag.events.Commit` says that the record is on the primary's disk.
 
-Distributed groups: :mod:`aglab.ag.distributed`. Left out: pages and rows, the content of log, the system databases of a contained
-group (the twin makes them; here they are databases like others), delays of role changes (they happen within one event; recovery
+Distributed groups: :mod:`aglab.ag.distributed`. Left out: pages and rows, the content of log, what the system databases of a
+contained group hold (the twin's business; here they are databases that cannot leave),
+delays of role changes (they happen within one event; recovery
 and undo do take time).
 """
 

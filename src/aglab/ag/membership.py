@@ -8,7 +8,7 @@ from __future__ import annotations
 from aglab.ag.effects import DatabaseJoined, DatabaseLeft
 from aglab.ag.failover import FailoverRules
 from aglab.ag.ledger import Ledger
-from aglab.ag.spec import BASIC_DATABASES_MAX, ClusterType, DatabaseState, Role
+from aglab.ag.spec import BASIC_DATABASES_MAX, ClusterType, DatabaseState, ReplicaSpec, Role
 from aglab.ag.state import DatabaseReplica, NodeState
 
 
@@ -123,6 +123,7 @@ class MembershipRules(FailoverRules):
         """REMOVE DATABASE on the primary: secondary copies are left RESTORING."""
         node = self.primary_member(name)
         self.check(database in self.spec.databases, 35281, database, self.name)
+        self.check(self.may_leave(database), 47135, database, self.name)
         self.spec.databases.remove(database)
         for commit in [one for one in self.pending if one.database == database and one.node == name]:
             self.fail_commit(commit, 0, "The database left the availability group.")
@@ -139,6 +140,10 @@ class MembershipRules(FailoverRules):
                     self.set_database_state(one, database, DatabaseState.ONLINE)
                     del one.databases[database]
 
+    def may_leave(self, database: str) -> bool:
+        """The system databases of a contained group stay as long as it does."""
+        return database not in self.spec.system
+
     def unjoin(self, node: NodeState, database: str) -> None:
         """A copy leaves; on a secondary it is left RESTORING."""
         copy = node.databases[database]
@@ -149,6 +154,10 @@ class MembershipRules(FailoverRules):
         self.set_database_state(node, database, DatabaseState.RESTORING)
         if was_joined:
             self.emit(DatabaseLeft(node.name, database))
+
+    def seeds(self, replica: ReplicaSpec, database: str) -> bool:
+        """Whether a replica's copy comes by automatic seeding: the system databases of a contained group always do."""
+        return replica.seeding_mode == "AUTOMATIC" or database in self.spec.system
 
     def start_seeding(self) -> None:
         """Automatic seeding begins wherever a replica lacks a copy and may create databases."""
@@ -161,7 +170,7 @@ class MembershipRules(FailoverRules):
                 if copy is not None and (copy.joined or copy.seeding == "SEEDING"):
                     continue
                 copy = node.databases.setdefault(database, DatabaseReplica(database_state=DatabaseState.RESTORING))
-                if spec.seeding_mode == "AUTOMATIC":
+                if self.seeds(spec, database):
                     copy.seeding = "SEEDING" if node.may_create_databases else "FAILED"
                     copy.seeding_started_s = copy.seeding_ended_s = self.now_s
                     copy.seeding_attempts += 1

@@ -170,6 +170,15 @@ class Timing:
     undo_bytes_s: float = 0.0
 
 
+def system_databases(group: str) -> tuple[str, str]:
+    """The names of the master and msdb of a contained availability group.
+
+    >>> system_databases("ag1")
+    ('ag1_master', 'ag1_msdb')
+    """
+    return f"{group}_master", f"{group}_msdb"
+
+
 @dataclass
 class GroupSpec:
     """The options of CREATE AVAILABILITY GROUP. Distributed groups are not among them: :mod:`aglab.ag.distributed`."""
@@ -186,5 +195,10 @@ class GroupSpec:
     automated_backup_preference: str = "SECONDARY"
     basic: bool = False
     distributed: bool = False
-    contained: bool = False
+    contained: bool = False  # with system databases of its own, named after the group
     listener: Listener | None = None
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        """The contained system databases; none where the group is not contained."""
+        return system_databases(self.name) if self.contained else ()

@@ -41,7 +41,7 @@ class SchemaChange:
     """A DDL statement's effect, shipped in order with the rows: apply it with ``Database.apply_schema``."""
 
     action: str  # "put" or "drop"
-    kind: str  # "table", "procedure", "function", "view", "schema", "truncate", "option"
+    kind: str  # "table", "procedure", "function", "view", "schema", "truncate", "option", "users", "logins", "job"
     name: str
     definition: Any = None
 

@@ -70,6 +70,21 @@ class Instance:
         """The database by name, in any case."""
         return self.databases.get(name.lower())
 
+    def by_id(self, number: int) -> Database | None:
+        """The database by its id."""
+        return next((one for one in self.databases.values() if one.id == number), None)
+
+    def shown(self, database: Database) -> tuple[str, int]:
+        """Name and id of a database as a connection sees them; another for a contained group's environment."""
+        return database.name, database.id
+
+    def schema_version(self) -> tuple[int, int]:
+        """What changes with every definition of any database: cached plans look at it."""
+        version = 0
+        for database in self.databases.values():
+            version += database.version
+        return version, len(self.databases)
+
     def drop_database(self, name: str) -> None:
         """Forget a database."""
         del self.databases[name.lower()]

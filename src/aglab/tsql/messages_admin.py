@@ -98,4 +98,8 @@ ADMINISTRATION: dict[int, tuple[int, int, str]] = {
         1,
         "A {0} with id {1} does not exist on this system. Use sys.dm_os_schedulers to locate valid {0}s for this system.",
     ),
+    # SQL Server Agent's procedures in msdb
+    14261: (16, 1, "The specified {0} ('{1}') already exists."),
+    14262: (16, 1, "The specified {0} ('{1}') does not exist."),
+    22022: (16, 1, "{0}"),
 }

@@ -178,7 +178,7 @@ def user_of(instance: Instance, database: Database, login: str) -> str | None:
     for one in database.principals.values():
         if sid is not None and one.get("sid") == sid and one.get("type", "S") == "S":
             return str(one["name"])
-    if database.name.lower() in OPEN_TO_GUEST or server_allows(instance, login, "CONNECT ANY DATABASE"):
+    if database.system in OPEN_TO_GUEST or server_allows(instance, login, "CONNECT ANY DATABASE"):
         return "guest"
     return "dbo" if server_allows(instance, login, "CONTROL SERVER") else None
 

@@ -94,7 +94,7 @@ class Runtime:
 
     @property
     def instance(self) -> Instance:
-        return self.host.instance
+        return self.session.environment or self.host.instance
 
     @property
     def database(self) -> Database:

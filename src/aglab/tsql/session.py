@@ -106,6 +106,7 @@ class Session:
     group_id: int = 2
     killed: bool = False
     bulk: Any = None  # aglab.tsql.execute.bulk.BulkPlan between an INSERT BULK and its rows
+    environment: Any = None  # aglab.tsql.environment.Environment of a contained availability group
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to
     progress: Any = None  # while a long operation runs: a function that gives percent done and milliseconds left
     frame: tuple[str, int] = ("", 0)  # procedure ("" for a batch) and line of the statement that last asked for a lock

@@ -21,6 +21,7 @@ from aglab.ag.ledger import VLF_BYTES
 from aglab.ag.ledger import lsn_decimal as lsn
 from aglab.tsql import CommitRecord, Session, TsqlError, Wait
 from aglab.twin import health_events
+from aglab.twin.contained import drop_environment
 from aglab.twin.governor_limits import load_logs_in
 from aglab.twin.persistent_memory import tell
 from aglab.twin.shipping import Shipping
@@ -190,6 +191,7 @@ class Availability:
             self.cluster.dirty = True
             for database in self.rules.spec.databases:
                 self.cluster.drop_users(nodes[effect.node], database, caller)
+            drop_environment(nodes[effect.node], self, caller)
         elif isinstance(effect, ef.FailedOver):
             self.rows.promoted(effect.new)
         elif isinstance(effect, ef.Rewound):

@@ -145,6 +145,7 @@ _GROUP_FIELDS = {
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": "required_synchronized_secondaries_to_commit",
     "BASIC": "basic",
     "CONTAINED": "contained",
+    "REUSE_SYSTEM_DATABASES": "reuse",
     "CLUSTER_TYPE": "cluster_type",
     "DISTRIBUTED": "distributed",
 }
@@ -157,12 +158,19 @@ def group_options(reader: Clauses) -> dict[str, Any]:
         "BASIC": lambda one: True,
         "CLUSTER_TYPE": lambda one: ClusterType(one.choice("WSFC", "EXTERNAL", "NONE")),
         "DISTRIBUTED": lambda one: True,
-        "CONTAINED": _unknown("CONTAINED"),
-        "REUSE_SYSTEM_DATABASES": _unknown("REUSE_SYSTEM_DATABASES"),
+        "CONTAINED": _contained,
+        "REUSE_SYSTEM_DATABASES": lambda one: True,
         "CLUSTER_CONNECTION_OPTIONS": _unknown("CLUSTER_CONNECTION_OPTIONS"),
     }
     said = reader.options(known, "CREATE AVAILABILITY GROUP")
+    if said.get("CONTAINED") == "REUSE":
+        said |= {"CONTAINED": True, "REUSE_SYSTEM_DATABASES": True}
     return {_GROUP_FIELDS[name]: value for name, value in said.items()}
+
+
+def _contained(reader: Clauses) -> Any:
+    """CONTAINED [REUSE_SYSTEM_DATABASES]; with a comma between them they are two options."""
+    return "REUSE" if reader.accept("REUSE_SYSTEM_DATABASES") else True
 
 
 def _unknown(word: str) -> Reader:

@@ -15,7 +15,7 @@ from aglab.ag import events
 from aglab.ag.effects import Refused
 from aglab.tsql import Command, Session, TsqlError
 from aglab.tsql.messages import error, not_implemented
-from aglab.twin import distributed_statements, group_clauses
+from aglab.twin import contained, distributed_statements, group_clauses
 from aglab.twin.backups.record import last_of
 from aglab.twin.clauses import Clauses
 from aglab.twin.health_events import told
@@ -69,11 +69,17 @@ def create_group(node: Node, command: Command, session: Session) -> Iterator[Any
     groups = node.cluster.groups
     if groups.on(node.name, name) is not None:
         raise refusal(41106, name)
+    reuse, system = options.pop("reuse", False), bool(options.get("contained"))
+    contained.check_names(node, name, system, reuse)
     names = [_joinable(node, name, one) for one in databases]
     spec = ag.GroupSpec(name, cluster_type, replicas, names, **options)
     groups.sync()
+    before = set(node.instance.databases)
+    if system:
+        contained.make_system_databases(node, name)
     rules, effects = ag.Group.create(spec, node.name, node.cluster.clock.now_s, nodes=list(node.cluster.nodes))
     if rules is None:
+        contained.unmake(node, name, before)
         _raise(effects)
     assert rules is not None
     made = groups.add(rules)
@@ -213,6 +219,8 @@ def _database(node: Node, group: Availability, verb: str, name: str) -> Any:
         raise not_implemented(
             "ALTER AVAILABILITY GROUP ... ADD DATABASE on the secondary group of a distributed availability group"
         )
+    if database is not None and contained.excluded(node, group, database):
+        _raise([ag.refuse(47136, database.name, group.name)])
     if known is None and group.role(node.name) == "PRIMARY":
         known = _joinable(node, group.name, name)
     size_bytes = sum(file.size for file in database.files) * 8192 if database is not None else 0

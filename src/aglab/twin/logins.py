@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from aglab.tsql import Command, Session
 from aglab.tsql.messages import not_implemented
 from aglab.twin.clauses import Clauses
+from aglab.twin.contained import seen
 from aglab.twin.keeping import keep_principals
+from aglab.twin.principals import shipped
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import check_policy, clauses_of
 
@@ -70,7 +72,7 @@ def create_login(node: Node, command: Command, session: Session) -> Iterator[Any
     reader.end()
     if "PASSWORD" not in said:
         raise reader.wrong()
-    logins = node.instance.logins
+    logins = seen(node, session).logins
     if name.lower() in logins:
         raise refusal(15025, name)
     used = {one["principal_id"] for one in logins.values()}
@@ -86,7 +88,7 @@ def create_login(node: Node, command: Command, session: Session) -> Iterator[Any
 def alter_login(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """ALTER LOGIN name ENABLE | DISABLE | WITH PASSWORD = '...'"""
     reader = clauses_of(command)
-    login = _login(node, reader.name(), "alter")
+    login = _login(node, session, reader.name(), "alter")
     if reader.accept("ENABLE") or reader.accept("DISABLE"):
         login["is_disabled"] = str(reader.tokens[reader.place - 1].value).upper() == "DISABLE"
     else:
@@ -104,17 +106,18 @@ def alter_login(node: Node, command: Command, session: Session) -> Iterator[Any]
 def drop_login(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """DROP LOGIN name"""
     reader = clauses_of(command)
-    login = _login(node, reader.name(), "drop")
+    login = _login(node, session, reader.name(), "drop")
     reader.end()
     if login["name"].lower() == "sa":
         raise refusal(15151, "drop", "login", "sa")
-    del node.instance.logins[login["name"].lower()]
-    node.trust.granted.pop(login["name"].lower(), None)
+    del seen(node, session).logins[login["name"].lower()]
+    if session.environment is None:
+        node.trust.granted.pop(login["name"].lower(), None)
     return _kept(node)
 
 
-def _login(node: Node, name: str, verb: str) -> dict[str, Any]:
-    found = node.instance.logins.get(name.lower())
+def _login(node: Node, session: Session, name: str, verb: str) -> dict[str, Any]:
+    found = seen(node, session).logins.get(name.lower())
     if found is None:
         raise refusal(15151, verb, "login", name)
     return found
@@ -127,13 +130,13 @@ def create_user(node: Node, command: Command, session: Session) -> Iterator[Any]
     login: dict[str, Any] | None = None
     if not reader.accept("WITHOUT", "LOGIN"):
         given = reader.name() if reader.accept("FOR", "LOGIN") or reader.accept("FROM", "LOGIN") else name
-        login = node.instance.logins.get(given.lower())
+        login = seen(node, session).logins.get(given.lower())
         if login is None:
             raise refusal(15007, given)
     if reader.accept("WITH"):
         reader.parts({"DEFAULT_SCHEMA": Clauses.name}, "CREATE USER")
     reader.end()
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     node.check_access(database.name, session, True)
     if name.lower() in database.principals or name.lower() in ("dbo", "guest", "sys", "information_schema", "public"):
@@ -157,7 +160,7 @@ def drop_user(node: Node, command: Command, session: Session) -> Iterator[Any]:
     quietly = reader.accept("IF", "EXISTS")
     name = reader.name()
     reader.end()
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     if name.lower() not in database.principals:
         if quietly:
@@ -177,9 +180,9 @@ def _kept(node: Node) -> Iterator[Any]:
 
 
 COMMANDS = {
-    "CREATE LOGIN": create_login,
-    "ALTER LOGIN": alter_login,
-    "DROP LOGIN": drop_login,
-    "CREATE USER": create_user,
-    "DROP USER": drop_user,
+    "CREATE LOGIN": shipped(create_login),
+    "ALTER LOGIN": shipped(alter_login),
+    "DROP LOGIN": shipped(drop_login),
+    "CREATE USER": shipped(create_user),
+    "DROP USER": shipped(drop_user),
 }

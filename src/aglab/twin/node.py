@@ -40,6 +40,7 @@ from aglab.twin.traces.sessions import Traces
 if TYPE_CHECKING:
     from aglab.hardware import Profile
     from aglab.tds import ServerConfig
+    from aglab.tsql.environment import Environment
     from aglab.twin.cluster import Cluster
 
 
@@ -79,6 +80,7 @@ class Node(HostAnswers):
         self.waits = WaitBook()
         self.waits_cleared: dict[str, float] = {}
         self.clients: dict[int, Client] = {}
+        self.environments: dict[str, Environment] = {}  # of contained availability groups, by name in lower case
         self.startup_options: list[str] = []
         self.started_s = 0.0
         self.accepting = False

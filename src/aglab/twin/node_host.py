@@ -223,7 +223,7 @@ class HostAnswers(Requests):
         """See :class:`aglab.tsql.Host`."""
         found = self.instance.database(database)
         if found is not None and not session.is_sysadmin:
-            need_entry(self.instance, session, found)
+            need_entry(session.environment or self.instance, session, found)
         if found is not None and found.options["state"] == 1:
             raise TsqlError(927, 14, 2, f"Database '{found.name}' cannot be opened. It is in the middle of a restore.")
         refused = self.refusal(database, bool(getattr(session, "read_only_intent", False)), for_write)

@@ -14,8 +14,11 @@ from aglab.tsql import Command, Session, column_permissions, permissions
 from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.store.database import Database
 from aglab.twin.clauses import Clauses
+from aglab.twin.contained import check as check_contained
+from aglab.twin.contained import seen
 from aglab.twin.endpoint_statements import grant as grant_endpoint
 from aglab.twin.keeping import keep_principals
+from aglab.twin.principals import shipped
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
 
@@ -62,9 +65,10 @@ _IN_DATABASE = {
 
 def check(node: Node, command: Command, session: Session) -> None:
     """Refuse a statement that the session's login may not run. Errors 15151, 15247, 262, 300, 6004."""
+    check_contained(command, session)
     if session.is_sysadmin:
         return
-    instance, name, login = node.instance, command.name.upper(), session.login
+    instance, name, login = seen(node, session), command.name.upper(), session.login
     if name in ("ALTER AVAILABILITY GROUP", "DROP AVAILABILITY GROUP", "ALTER DATABASE SET HADR"):
         if not permissions.server_allows(instance, login, "ALTER ANY AVAILABILITY GROUP"):
             group = clauses_of(command).name() if "GROUP" in name else command.target
@@ -93,7 +97,7 @@ def grant(node: Node, command: Command, session: Session) -> Iterator[Any]:
     """GRANT | DENY | REVOKE permission [(column, ...)] [, ...] [ON [class::]securable [(column, ...)]] TO | FROM name"""
     reader = clauses_of(command)
     if reader.at("CONNECT", "ON", "ENDPOINT"):
-        if not permissions.may(node.instance, session, "ALTER ANY ENDPOINT"):
+        if not permissions.may(seen(node, session), session, "ALTER ANY ENDPOINT"):
             raise error(15151, "find", "endpoint", "")
         yield from grant_endpoint(node, command, session)
         return
@@ -159,13 +163,15 @@ def _set(kept: dict[Any, str], key: Any, state: str | None) -> None:
 
 
 def _on_server(node: Node, session: Session, names: list[str], principals: list[str], state: str | None) -> None:
-    if session.database.lower() != "master":
+    instance = seen(node, session)
+    here = instance.database(session.database)
+    if here is None or here.system != "master":
         raise refusal(4621)
-    own = (node.instance.logins.get(session.login.lower()) or {}).get("permissions", {})
-    if not permissions.may(node.instance, session, "CONTROL SERVER") and any(own.get(name) != "W" for name in names):
+    own = (instance.logins.get(session.login.lower()) or {}).get("permissions", {})
+    if not permissions.may(seen(node, session), session, "CONTROL SERVER") and any(own.get(name) != "W" for name in names):
         raise refusal(4613)
     for one in principals:
-        login = node.instance.logins.get(one.lower())
+        login = instance.logins.get(one.lower())
         if login is None:
             raise refusal(15151, "find", "login", one)
         if one.lower() in ("sa", session.login.lower()):
@@ -184,7 +190,7 @@ def _in_database(
     state: str | None,
     columns: dict[str, list[str]],
 ) -> None:
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     node.check_access(database.name, session, True)
     for name in names:
@@ -194,7 +200,7 @@ def _in_database(
     if any(kind != "OBJECT" or name not in column_permissions.ON_COLUMNS for name in columns):
         raise error(1020)
     places = {name: _column_places(database, place, columns.get(name, [])) for name in names}
-    instance, login = node.instance, session.login
+    instance, login = seen(node, session), session.login
     owns = session.is_sysadmin or permissions.database_allows(instance, database, login, "CONTROL")
     if not owns and not all(permissions.may_pass_on(instance, database, login, one, kind, place) for one in names):
         raise refusal(4613)
@@ -251,4 +257,4 @@ def _principal(database: Database, name: str) -> dict[str, Any]:
     return found
 
 
-COMMANDS = {"GRANT": grant, "DENY": grant, "REVOKE": grant}
+COMMANDS = dict.fromkeys(("GRANT", "DENY", "REVOKE"), shipped(grant))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aglab.tds import BulkLoad, LoginRequest, Rpc, SqlBatch, TransactionRequest
 from aglab.tsql import Message
@@ -11,6 +11,7 @@ from aglab.tsql.interpreter import RPC_NAMES
 from aglab.tsql.messages import text_of
 from aglab.tsql.permissions import is_sysadmin, server_allows, user_of
 from aglab.twin.clients import Client
+from aglab.twin.contained import wanted
 from aglab.twin.governor import Governor, classify
 from aglab.twin.governor_limits import admit, left
 from aglab.twin.logins import fits
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from aglab.twin.cluster import Cluster
     from aglab.twin.errorlog import ErrorLog
     from aglab.twin.listener import Connection
+    from aglab.twin.node import Node
 
 _DISABLED = (18470, 14, 1, "Login failed for user '{}'. Reason: The account is disabled.")
 SESSIONS_MAX = 250  # for each node
@@ -55,6 +57,10 @@ class Requests:
         """Why the availability group keeps a client from a database here, or None."""
         raise NotImplementedError
 
+    @property
+    def _node(self) -> Node:
+        return cast("Node", self)
+
     # -- coming in -----------------------------------------------------------------------------------------------
     def login(self, connection: Connection, request: LoginRequest) -> None:
         """Check who wants in, and open a session."""
@@ -65,7 +71,9 @@ class Requests:
             return
         self.cluster.groups.catch_up()
         user = request.user[:NAME_MAX]
-        problem = self._login_problem(request)
+        environment = wanted(self._node, connection.via.group if connection.via is not None else None, request.database)
+        seen: Any = environment or self.instance
+        problem = self._login_problem(request, seen)
         if problem is not None:
             state, reason = problem
             number = 18470 if state == 1 else 18456
@@ -78,11 +86,11 @@ class Requests:
             text = f"aglab twin: node {self.name} has {SESSIONS_MAX} sessions, its limit; close some."
             connection.reject([Message(17809, 20, 1, text)], 0.0)
             return
-        login = self.instance.logins[user.lower()]
+        login = seen.logins[user.lower()]
         database = request.database or str(login.get("default_database_name") or "master")
-        found = self.instance.database(database)
+        found = seen.database(database)
         closed = found is None or found.options["state"] in (RECOVERY_PENDING, OFFLINE)
-        if found is None or closed or user_of(self.instance, found, user) is None:
+        if found is None or closed or user_of(seen, found, user) is None:
             connection.reject([self._not_opened(user, request.database, database), _login_failed(user)], 0.0)
             return
         place = self.cluster.addresses.route(self, connection.via, found.name, request.read_only_intent)  # type: ignore[arg-type]
@@ -102,7 +110,8 @@ class Requests:
             host_name=request.host[:NAME_MAX],
             program_name=request.app[:NAME_MAX],
             client_interface=request.library[:32],
-            is_sysadmin=is_sysadmin(self.instance, user),
+            is_sysadmin=is_sysadmin(seen, user),
+            environment=environment,
             read_only_intent=request.read_only_intent,
         )
         classify(self, session)  # type: ignore[arg-type]
@@ -110,7 +119,7 @@ class Requests:
         session.login_time = self.now()  # type: ignore[attr-defined]
         self.clients[session.spid] = client
         connection.session = client
-        connection.accept(found.name, request.language or "us_english", session.spid)
+        connection.accept(seen.shown(found)[0], request.language or "us_english", session.spid)
 
     def _not_opened(self, user: str, asked: str, database: str) -> Message:
         """Error 4060, or 4064 where no database was asked for and the login's own cannot be opened; 18456 follows."""
@@ -123,11 +132,11 @@ class Requests:
             return Message(4064, 11, 1, "Cannot open user default database. Login failed.")
         return Message(4060, 11, 1, f'Cannot open database "{database[:NAME_MAX]}" requested by the login. The login failed.')
 
-    def _login_problem(self, request: LoginRequest) -> tuple[int, str] | None:
+    def _login_problem(self, request: LoginRequest, seen: Any) -> tuple[int, str] | None:
         """State of error 18456 and its reason, as the errorlog has them ("MSSQLSERVER_18456"); state 1 stands for 18470."""
         if request.integrated_security:
             return 5, "Could not find a login matching the name provided."
-        login = self.instance.logins.get(request.user.lower())
+        login = seen.logins.get(request.user.lower())
         if login is None:
             same_secret(request.password, self.sa_password)  # the same time as for a login that exists
             return 5, "Could not find a login matching the name provided."
@@ -141,7 +150,7 @@ class Requests:
             return 8, "Password did not match that for the login provided."
         if login.get("is_disabled"):
             return 1, "The account is disabled."
-        if not server_allows(self.instance, request.user, "CONNECT SQL"):
+        if not server_allows(seen, request.user, "CONNECT SQL"):
             return (
                 12,
                 "Login-based server access validation failed with an infrastructure error. Login lacks Connect SQL permission.",

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import Command, Session, permissions
 from aglab.tsql.messages import not_implemented
+from aglab.twin.contained import seen
 from aglab.twin.keeping import keep_principals
 from aglab.twin.logins import FIRST_USER_ID
+from aglab.twin.principals import shipped
 from aglab.twin.security_messages import refusal
 from aglab.twin.security_statements import clauses_of
 
@@ -30,13 +32,13 @@ def alter_server_role(node: Node, command: Command, session: Session) -> Iterato
     known = next((one for one in permissions.SERVER_ROLES if one.lower() == role.lower()), None)
     if known is None:
         raise refusal(15151, "alter", "server role", role)
-    login = node.instance.logins.get(member.lower())
+    login = seen(node, session).logins.get(member.lower())
     if login is None:
         raise refusal(15151, "add" if verb == "ADD" else "drop", "principal", member)
     _member(login, known, verb)
     for client in node.clients.values():
-        if client.session.login.lower() == member.lower():
-            client.session.is_sysadmin = permissions.is_sysadmin(node.instance, member)
+        if client.session.login.lower() == member.lower() and client.session.environment is session.environment:
+            client.session.is_sysadmin = permissions.is_sysadmin(seen(node, session), member)
     node.cluster.dirty_rows = True
     keep_principals(node)
     yield from ()
@@ -54,7 +56,7 @@ def create_role(node: Node, command: Command, session: Session) -> Iterator[Any]
     if reader.accept("AUTHORIZATION"):
         reader.name()
     reader.end()
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     node.check_access(database.name, session, True)
     taken = {*database.principals, *permissions.DATABASE_ROLES, "dbo", "guest", "public", "sys", "information_schema"}
@@ -74,7 +76,7 @@ def drop_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
     quietly = reader.accept("IF", "EXISTS")
     name = reader.name()
     reader.end()
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     found = database.principals.get(name.lower())
     if found is None or found.get("type") != "R":
@@ -98,7 +100,7 @@ def alter_role(node: Node, command: Command, session: Session) -> Iterator[Any]:
     reader.expect("MEMBER")
     member = reader.name()
     reader.end()
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     assert database is not None
     node.check_access(database.name, session, True)
     made = database.principals.get(role.lower())
@@ -127,22 +129,22 @@ def execute_as(node: Node, command: Command, session: Session) -> Iterator[Any]:
     reader.end()
     login = _login_of(node, session, kind, name)
     number = 15406 if kind == "LOGIN" else 15517
-    may = permissions.may(node.instance, session, "CONTROL SERVER")
+    may = permissions.may(seen(node, session), session, "CONTROL SERVER")
     if login is None or not (may or login.lower() == session.login.lower()):
         raise refusal(number, name)
     if for_good:
         session.impersonated.clear()  # REVERT finds nothing any more
     else:
         session.impersonated.append((session.login, session.is_sysadmin))
-    session.login, session.is_sysadmin = login, permissions.is_sysadmin(node.instance, login)
+    session.login, session.is_sysadmin = login, permissions.is_sysadmin(seen(node, session), login)
     yield from ()
 
 
 def _login_of(node: Node, session: Session, kind: str, name: str) -> str | None:
-    logins = node.instance.logins
+    logins = seen(node, session).logins
     if kind == "LOGIN":
         return str(logins[name.lower()]["name"]) if name.lower() in logins else None
-    database = node.instance.database(session.database)
+    database = seen(node, session).database(session.database)
     user = database.principals.get(name.lower()) if database is not None else None
     if user is None:
         return "sa" if name.lower() == "dbo" else None
@@ -161,10 +163,10 @@ def revert(node: Node, command: Command, session: Session) -> Iterator[Any]:
 
 
 COMMANDS = {
-    "ALTER SERVER ROLE": alter_server_role,
-    "CREATE ROLE": create_role,
-    "DROP ROLE": drop_role,
-    "ALTER ROLE": alter_role,
+    "ALTER SERVER ROLE": shipped(alter_server_role),
+    "CREATE ROLE": shipped(create_role),
+    "DROP ROLE": shipped(drop_role),
+    "ALTER ROLE": shipped(alter_role),
     "EXECUTE AS": execute_as,
     "REVERT": revert,
 }

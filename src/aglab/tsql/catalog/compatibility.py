@@ -99,9 +99,10 @@ def _background_process(task: dict[str, Any], now: datetime.datetime) -> dict[st
 )
 def _sysdatabases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for item in sorted(runtime.instance.databases.values(), key=lambda d: d.id):
+        name, number = runtime.instance.shown(item)
         yield {
-            "name": item.name,
-            "dbid": item.id,
+            "name": name,
+            "dbid": number,
             "sid": b"\x01",
             "mode": 0,
             "status": 65536,

@@ -17,7 +17,7 @@ def _sessions_of(runtime: Any) -> list[Any]:
 
 def _database_id(runtime: Any, session: Any) -> int:
     database = runtime.instance.database(session.database)
-    return database.id if database is not None else 1
+    return runtime.instance.shown(database)[1] if database is not None else 1
 
 
 @provide(
@@ -31,7 +31,7 @@ def _database_id(runtime: Any, session: Any) -> int:
     transaction_isolation_level smallint!, lock_timeout int!, deadlock_priority int!, row_count bigint!, prev_error int!,
     original_security_id varbinary(85)!, original_login_name nvarchar(128)!, last_successful_logon datetime,
     last_unsuccessful_logon datetime, unsuccessful_logons bigint, group_id int!, database_id smallint!, authenticating_database_id int,
-    open_transaction_count int!, page_server_reads bigint!"""
+    open_transaction_count int!, page_server_reads bigint!, contained_availability_group_id uniqueidentifier"""
 )
 def _dm_exec_sessions(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     now = runtime.now()
@@ -52,6 +52,7 @@ def _dm_exec_sessions(runtime: Any, database: Database, arguments: tuple[Any, ..
             "nt_user_name": "",
             "status": s.status,
             "context_info": s.context_info,
+            "contained_availability_group_id": s.environment.group_id if s.environment is not None else None,
             "cpu_time": 0,
             "memory_usage": 4,
             "total_scheduled_time": 0,

@@ -41,6 +41,7 @@ MODULES = (
     "schema_views",
     "compatibility",
     "msdb",
+    "agent",
     "tools",
     "tools_more",
     "tools_scripting",

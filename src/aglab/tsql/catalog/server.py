@@ -60,15 +60,16 @@ def _broker(name: str) -> uuid.UUID:
     is_memory_optimized_enabled bit, is_data_retention_enabled bit, is_ledger_on bit, is_change_feed_enabled bit"""
 )
 def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    for item in sorted(runtime.instance.databases.values(), key=lambda d: d.id):
+    for item in sorted(runtime.instance.databases.values(), key=lambda d: runtime.instance.shown(d)[1]):
         o = item.options
+        name, number = runtime.instance.shown(item)
         yield {
             "source_database_id": None,
             "is_in_standby": bool(o.get("is_in_standby")),
             "is_cleanly_shutdown": False,
             "is_supplemental_logging_enabled": False,
             "is_fulltext_enabled": False,
-            "is_master_key_encrypted_by_server": item.name == "master",
+            "is_master_key_encrypted_by_server": item.system == "master",
             "is_published": False,
             "is_subscribed": False,
             "is_merge_published": False,
@@ -89,8 +90,8 @@ def _databases(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
             "is_change_feed_enabled": False,
             "is_federation_member": False,
             **o,
-            "name": item.name,
-            "database_id": item.id,
+            "name": name,
+            "database_id": number,
             "create_date": item.created or _START,
             "collation_name": item.collation,
             "physical_database_name": item.name,

@@ -46,10 +46,6 @@ _WITHOUT_ROWS = (
     io_handle varbinary(8), io_offset bigint!, io_handle_path nvarchar(256)""",
     """sys.dm_os_windows_info: windows_release nvarchar(256)!, windows_service_pack_level nvarchar(256)!, windows_sku int,
     os_language_version int!""",
-    """msdb.sysjobs: job_id uniqueidentifier!, originating_server_id int!, name sysname!, enabled tinyint!, description nvarchar(512),
-    start_step_id int!, category_id int!, owner_sid varbinary(85)!, notify_level_eventlog int!, notify_level_email int!,
-    notify_level_netsend int!, notify_level_page int!, notify_email_operator_id int!, notify_netsend_operator_id int!,
-    notify_page_operator_id int!, delete_level int!, date_created datetime!, date_modified datetime!, version_number int!""",
 )
 for _text in _WITHOUT_ROWS:
     if (_text.partition(":")[0].split(".")[0], _text.partition(":")[0].split(".")[1]) not in VIEWS:

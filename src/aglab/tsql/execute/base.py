@@ -65,15 +65,11 @@ class BaseExecutor:
     def cached(self, statement: st.Statement, build: Callable[[CompileContext], T], part: str = "") -> T:
         """Compile once per statement, database schema and variable types."""
         session, instance = self.session, self.runtime.instance
-        version = 0
-        for database in instance.databases.values():
-            version += database.version
         key = (
             part,
             id(instance),
             session.database,
-            version,
-            len(instance.databases),
+            instance.schema_version(),
             self.runtime.variables.signature(),
             (session.serial, session.temp_version) if session.temp_tables else 0,
         )

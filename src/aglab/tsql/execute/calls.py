@@ -157,12 +157,24 @@ class CallMixin(BaseExecutor):
             return (yield from self._user_procedure(system, target, arguments, line))
         nested = self.nested(bare)
         nested.runtime.caller = self.runtime
+        nested.target = self._target(name, line)
         try:
             status = yield from system(nested, Arguments(bare, arguments))
         except TsqlError as problem:
             problem.procedure = problem.procedure or bare
             raise
         return status if status is not None else 0
+
+    def _target(self, name: tuple[str, ...], line: int) -> Any:
+        """The database that a system procedure is called in; one of msdb's is nowhere else (2812)."""
+        from aglab.tsql.procedures.registry import IN_MSDB
+
+        target = self.runtime.database
+        if len(name) > 2 and name[-3]:
+            target = self.runtime.instance.database(name[-3]) or target
+        if name[-1].lower() in IN_MSDB and target.system != "msdb":
+            raise error(2812, name[-1], line=line)
+        return target
 
     def nested(self, procedure: str, procedure_id: int = 0, variables: Variables | None = None) -> Any:
         """An executor for a called procedure."""
@@ -327,8 +339,10 @@ class CallMixin(BaseExecutor):
                 self.session.temp_version += 1
             if self.session.database != database:
                 self.session.database = database
-                yield EnvChange("database", database, "")
-                yield info(5701, database)
+                found = self.runtime.instance.database(database)
+                shown = self.runtime.instance.shown(found)[0] if found is not None else database
+                yield EnvChange("database", shown, "")
+                yield info(5701, shown)
 
 
 def bind(module: Module, parameters: list[st.Parameter], arguments: list[Argument]) -> dict[str, Argument]:

@@ -277,8 +277,9 @@ class ControlMixin(SetMixin, TransactionMixin):
         old = self.session.database
         self.session.database = database.name
         self.session.row_count = 0
-        yield EnvChange("database", database.name, old)
-        yield info(5701, database.name, line=line)
+        name = self.runtime.instance.shown(database)[0]
+        yield EnvChange("database", name, old)
+        yield info(5701, name, line=line)
 
     # --- transactions -------------------------------------------------------------------------------------------------------
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done, Message
+from aglab.tsql.environment import only_at_instance
 from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.files import FileMixin
 from aglab.tsql.execute.options import DATABASE_OPTIONS, IGNORED_DATABASE_OPTIONS
 from aglab.tsql.host import Change, Command
-from aglab.tsql.messages import error, not_implemented
+from aglab.tsql.messages import KNOWLEDGE_PAGE, error, not_implemented
 from aglab.tsql.permissions import database_allows, may
 from aglab.tsql.store.database import Database
 
@@ -24,6 +25,7 @@ class DatabaseMixin(FileMixin):
 
     def _createdatabase(self, s: st.CreateDatabase) -> Effects[Any]:
         self._no_transaction("CREATE DATABASE", s.line)
+        self._outside_contained("CREATE DATABASE", s.line)
         instance = self.runtime.instance
         if not may(instance, self.session, "CREATE ANY DATABASE"):
             raise error(262, "CREATE DATABASE", "master", line=s.line)
@@ -53,9 +55,16 @@ class DatabaseMixin(FileMixin):
         yield Done(None, "", self.in_procedure)
         return None
 
+    def _outside_contained(self, what: str, line: int) -> None:
+        """Databases come and go from connections to the instance, not from those to a contained availability group (59005)."""
+        environment = self.session.environment
+        if environment is not None:
+            raise error(59005, what, only_at_instance(environment.group), KNOWLEDGE_PAGE, line=line)
+
     def drop_database(self, s: st.Drop, name: str) -> Effects[None]:
         """DROP DATABASE. Errors 3701, 3702, 3708."""
         self._no_transaction("DROP DATABASE", s.line)
+        self._outside_contained("DROP DATABASE", s.line)
         instance = self.runtime.instance
         database = instance.database(name)
         if database is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, nvarchar
 from aglab.tsql.catalog.type_ids import TYPE_IDS
@@ -38,12 +38,18 @@ def _database(runtime: Any, key: Any) -> Database | None:
     if key is None:
         return None
     if isinstance(key, int):
-        return next((d for d in runtime.instance.databases.values() if d.id == key), None)
-    return runtime.instance.database(key)
+        return cast("Database | None", runtime.instance.by_id(key))
+    return cast("Database | None", runtime.instance.database(key))
 
 
-keyed("DB_NAME", _SYSNAME, lambda r, *a: r.session.database if not a else getattr(_database(r, a[0]), "name", None), 0, 1, "i")
-keyed("DB_ID", SMALLINT, lambda r, *a: r.database.id if not a else getattr(_database(r, a[0]), "id", None), 0, 1)
+def _shown(runtime: Any, arguments: tuple[Any, ...], which: int) -> Any:
+    """Name (0) or id (1) of a database, the session's own without an argument."""
+    database = _database(runtime, arguments[0]) if arguments else runtime.database
+    return None if database is None else runtime.instance.shown(database)[which]
+
+
+keyed("DB_NAME", _SYSNAME, lambda r, *a: _shown(r, a, 0), 0, 1, "i")
+keyed("DB_ID", SMALLINT, lambda r, *a: _shown(r, a, 1), 0, 1)
 keyed("OBJECT_ID", INT, _object_id, 1, 2)
 keyed("OBJECT_NAME", _SYSNAME, lambda r, n, d=None: getattr(find_by_id(r, n, d), "name", None), 1, 2, "i")
 keyed("OBJECT_SCHEMA_NAME", _SYSNAME, lambda r, n, d=None: getattr(find_by_id(r, n, d), "schema", None), 1, 2, "i")

@@ -68,7 +68,14 @@ keyed("FILEPROPERTY", INT, _file, 2, 2, "ss")
 keyed("LOGINPROPERTY", SQL_VARIANT, _login, 2, 2, "ss")
 keyed("COLLATIONPROPERTY", SQL_VARIANT, _collation, 2, 2, "ss")
 keyed("FULLTEXTSERVICEPROPERTY", INT, lambda r, name: {"isfulltextinstalled": 0}.get((name or "").lower()))
-nullary("ORIGINAL_DB_NAME", nvarchar(128), lambda r: r.session.login_database)
+
+
+def _original(runtime: Any) -> str:
+    database = runtime.instance.database(runtime.session.login_database)
+    return str(runtime.instance.shown(database)[0]) if database is not None else str(runtime.session.login_database)
+
+
+nullary("ORIGINAL_DB_NAME", nvarchar(128), _original)
 
 
 def _variant_facts(value: Any, declared: SqlType | None) -> tuple[SqlType, int]:

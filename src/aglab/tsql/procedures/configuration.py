@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from aglab.core.sqltypes import INT, nvarchar
+from aglab.tsql.environment import only_at_instance
 from aglab.tsql.execute.calls import type_of
-from aglab.tsql.messages import error, info
+from aglab.tsql.messages import KNOWLEDGE_PAGE, error, info
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
 
@@ -41,6 +42,9 @@ def sp_configure(executor: Any, arguments: Any) -> Any:
         rows = [(i.name, i.minimum, i.maximum, i.value, i.value_in_use) for i in sorted(visible, key=lambda i: i.name.lower())]
         yield from executor.send(_COLUMNS, rows)
         return 0
+    environment = executor.session.environment
+    if environment is not None:
+        raise error(59005, "sp_configure with a value", only_at_instance(environment.group), KNOWLEDGE_PAGE)
     item = visible[0]
     if executor.session.trancount:
         raise error(15002, "sys.sp_configure")

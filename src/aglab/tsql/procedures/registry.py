@@ -20,15 +20,19 @@ MODULES = (
     "api_cursors",
     "cursor_changes",
     "describe_cursors",
+    "agent",
 )
+IN_MSDB: set[str] = set()  # procedures that are in msdb only
 _texts: dict[str, Module] = {}
 _loaded = False
 
 
-def procedure(name: str) -> Callable[[Procedure], Procedure]:
-    """Register a Python procedure."""
+def procedure(name: str, in_msdb: bool = False) -> Callable[[Procedure], Procedure]:
+    """Register a Python procedure; ``in_msdb``: of msdb, which the executor then has as ``target``."""
 
     def register(run: Procedure) -> Procedure:
+        if in_msdb:
+            IN_MSDB.add(name.lower())
         PROCEDURES[name.lower()] = run
         return run
 

@@ -218,7 +218,7 @@ class Binder:
     def _system_view(self, node: ast.TableSource, database: Database, schema: str) -> tuple[RowSource, Bound] | None:
         from aglab.tsql.catalog.registry import find_view, view_rows
 
-        in_msdb = database.name == "msdb" and schema.lower() in ("", "dbo")
+        in_msdb = database.system == "msdb" and schema.lower() in ("", "dbo")
         view = (find_view("msdb", node.parts[-1]) if in_msdb else None) or find_view(schema, node.parts[-1])
         if view is None:
             if schema.lower() in SYSTEM_SCHEMAS:

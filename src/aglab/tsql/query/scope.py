@@ -187,7 +187,7 @@ class CompileContext:
 
     @property
     def instance(self) -> Instance:
-        return self.host.instance
+        return self.session.environment or self.host.instance
 
     def slot(self) -> int:
         """A new slot in the frame."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -117,6 +118,9 @@ class Database:
     principals: dict[str, dict[str, Any]] = field(default_factory=dict)
     partition_functions: dict[str, PartitionFunction] = field(default_factory=dict)  # by name in lower case
     partition_schemes: dict[str, PartitionScheme] = field(default_factory=dict)
+    part: str = ""  # "master" or "msdb" of a contained availability group
+    logins: dict[str, dict[str, Any]] = field(default_factory=dict)  # of a contained master, by name in lower case
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)  # SQL Server Agent's, in an msdb, by name in lower case
     version: int = 0  # grows with every schema change: cached plans look at it
     created: Any = None
     _object_ids: Any = field(default_factory=lambda: itertools.count(FIRST_OBJECT_ID, 16))
@@ -134,8 +138,14 @@ class Database:
             ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # a database that was kept before there were partitions
-        self.__dict__.update({"partition_functions": {}, "partition_schemes": {}, **state})
+        # a database that was kept before there were partitions, or contained groups
+        later = {"partition_functions": {}, "partition_schemes": {}, "part": "", "logins": {}, "jobs": {}}
+        self.__dict__.update({**later, **state})
+
+    @property
+    def system(self) -> str:
+        """What it is to the connections that use it: "master", "msdb" (a contained group's too), else its name in lower case."""
+        return self.part or self.name.lower()
 
     def next_function_id(self) -> int:
         """A free id for a partition function."""
@@ -239,6 +249,15 @@ class Database:
             self.filegroups = {n: dict(g) for n, g in filegroups.items()}
         elif change.kind in ("partition function", "partition scheme"):
             self.set_partitioning(change.kind, change.name, None if change.action == "drop" else change.definition)
+        elif change.kind in ("logins", "users"):
+            kept = self.logins if change.kind == "logins" else self.principals
+            kept.clear()
+            kept.update(deepcopy(change.definition))
+        elif change.kind == "job":
+            if change.action == "put":
+                self.jobs[change.name.lower()] = deepcopy(change.definition)
+            else:
+                self.jobs.pop(change.name.lower(), None)
         elif change.kind == "option":
             self.options[change.name] = change.definition
         elif change.action == "drop":
