@@ -227,7 +227,7 @@ def note_ends(flow: Flow) -> None:
         row = jb[index, slot]
         kind = at.JOB_KINDS[int(row[at.J_KIND])]
         if kind != "seeding_target":
-            _note(flow, index, "backup_ended" if kind == "restore" else f"{kind}_ended", row)
+            _note(flow, index, f"{kind}_ended", row)
         row[at.J_NOTED] = 1.0
         if row[at.J_KEEPS]:
             flow.state.st[index, at.S_OLDEST] = NEVER

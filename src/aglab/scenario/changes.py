@@ -27,7 +27,11 @@ class Kind:
 
 CHANGES: dict[str, Kind] = {
     "users": Kind("cluster", "concurrent users of the workload; 0 stops it", "number", "users", 0, 1e6),
-    "primary": Kind("cluster", "the node that becomes primary", "name"),
+    "primary": Kind(
+        "cluster",
+        "the node that becomes primary: it redoes its queue first; time until a lost primary is noticed is not part of it",
+        "name",
+    ),
     "k_mb_s": Kind("any", "checkpoint throttle, as startup option -k; 0 for none", "number", "MB/s", 0, 1e6),
     "target_recovery_s": Kind("any", "TARGET_RECOVERY_TIME; 0 for automatic checkpoints", "number", "s", 0, 36000),
     "checkpoint": Kind("any", "run a CHECKPOINT now", "action"),

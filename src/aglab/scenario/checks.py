@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aglab.core.errors import UsageError
+from aglab.scenario.timetable import check_timetable
 
 if TYPE_CHECKING:
     from aglab.scenario.model import Scenario
@@ -45,6 +46,7 @@ def check_scenario(scenario: Scenario) -> None:
         )
     scenario.tempdb.check_version(scenario.settings.sql_version)
     _check_nodes(scenario)
+    check_timetable(scenario)
     need_gb = scenario.workload.data_pages * 8192 / 1e9
     if need_gb > scenario.profile.data.usable_gb:
         raise UsageError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aglab.core.units import MIB
 from aglab.hardware import Volume
+from aglab.scenario.timetable import idle_entries, idle_settings
 
 if TYPE_CHECKING:
     from aglab.scenario.model import Scenario
@@ -20,7 +21,8 @@ _ODD = 1.5  # beyond this two data-sheet values do not go together
 
 def doubts(scenario: Scenario) -> list[str]:
     """Warnings in a fixed order; empty for inputs that go together."""
-    return [*_memory(scenario), *_volumes(scenario), *_log(scenario), *_tempdb(scenario), *_tick(scenario)]
+    odd = [*_memory(scenario), *_volumes(scenario), *_log(scenario), *_tempdb(scenario), *_tick(scenario)]
+    return [*odd, *idle_settings(scenario), *idle_entries(scenario)]
 
 
 def _memory(scenario: Scenario) -> Iterator[str]:

@@ -26,6 +26,7 @@ from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
 RAMP_STEPS = 20
+SAMPLES_MAX = 1_000_000  # some 700 MB for three replicas
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,11 @@ class Settings:
                 f"sample_s={self.sample_s:g} must be a whole multiple of tick_s={self.tick_s:g} (settings)",
                 "for example tick_s=0.1 with sample_s=1",
             )
-
+        if self.duration_s / self.sample_s > SAMPLES_MAX:
+            raise UsageError(
+                f"duration_s={self.duration_s:g} with sample_s={self.sample_s:g} must keep <= {SAMPLES_MAX:,} samples (settings)",
+                f"raise sample_s to {self.duration_s / SAMPLES_MAX:.3g} or more: counters are kept in memory",
+            )
         if 0 < self.log_max_gb < self.log_file_gb:
             raise UsageError(
                 f"log_max_gb={self.log_max_gb:g} must be >= log_file_gb={self.log_file_gb:g} (settings)", "or 0 for no limit"
