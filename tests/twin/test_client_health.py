@@ -116,3 +116,86 @@ def test_a_deadlock_graph_is_found_as_documented(own):
     graphs = own.rows(DEADLOCKS)
     assert len(graphs) == 1 and "<process-list>" in graphs[0]["Event_Data"] and graphs[0]["Date"] is not None
     assert own.value(VICTIMS) in graphs[0]["Event_Data"]
+
+
+COMPONENTS = """SELECT x.e.value('(/event/data[@name="component_name"]/value)[1]', 'sysname') AS n,
+    x.e.value('(/event/data[@name="state"]/text)[1]', 'sysname') AS s
+FROM (SELECT CAST(event_data AS xml) AS e, object_name
+      FROM sys.fn_xe_file_target_read_file('{}*.xel', NULL, NULL, NULL)) AS x
+WHERE x.object_name = 'sp_server_diagnostics_component_result'"""
+PRIMARY = "SELECT primary_replica AS p FROM sys.dm_hadr_availability_group_states"
+
+
+def health(link, node="sql1"):
+    """component_name and state_desc of sp_server_diagnostics."""
+    rows = link.rows("EXEC sp_server_diagnostics", node=node)
+    assert list(rows[0]) == ["create_time", "component_type", "component_name", "state", "state_desc", "data"]
+    return {row["component_name"]: row["state_desc"] for row in rows}
+
+
+def test_a_well_instance_reports_five_components_and_its_groups(own):
+    """Every component is clean, events has no state; it takes five seconds, and data is XML; an interval is 5 s or more."""
+    clean = dict.fromkeys(("system", "resource", "query_processing", "io_subsystem", "ag1"), "clean")
+    before = own.value("SELECT SYSDATETIME() AS t")
+    assert health(own) == {**clean, "events": "unknown"}
+    assert (own.value("SELECT SYSDATETIME() AS t") - before).total_seconds() >= 5
+    own.sql("CREATE TABLE #d (t datetime, k sysname, n sysname, s int, d sysname, data xml)")
+    kept = """CREATE TABLE #d (t datetime, k sysname, n sysname, s int, d sysname, data xml);
+        INSERT INTO #d EXEC sp_server_diagnostics;
+        SELECT data.value('(/system/@systemCpuUtilization)[1]', 'bigint') AS cpu FROM #d WHERE n = 'system'"""
+    assert own.rows(kept)[0]["cpu"] >= 0
+    with contextlib.closing(own.connect()) as connection, pytest.raises(Exception, match="at least 5 seconds"):
+        run(connection, "EXEC sp_server_diagnostics @repeat_interval = 4")
+
+
+def test_the_failure_condition_level_says_what_moves_the_group(watched):
+    """At level 3 an error of query_processing is only reported, an error of system fails over; both leave their events."""
+    watched.sql("ALTER AVAILABILITY GROUP ag1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    watched.sql("EXEC twin.sicken @node = 'sql1', @component = 'query_processing'")
+    assert health(watched)["query_processing"] == "error"
+    assert watched.value(PRIMARY) == "sql1"
+    watched.sql("EXEC twin.sicken @node = 'sql1', @component = 'system'", node="sql3")
+    assert watched.value(PRIMARY, node="sql3") == "sql2"
+    told = [(row["n"], row["s"]) for row in watched.rows(COMPONENTS.format("AlwaysOn_health"))]
+    assert told == [("query_processing", "ERROR"), ("system", "ERROR"), ("query_processing", "ERROR")]
+    assert ("io_subsystem", "CLEAN") in {(row["n"], row["s"]) for row in watched.rows(COMPONENTS.format("system_health"))}
+    watched.sql("EXEC twin.cure @node = 'sql1'")
+    assert health(watched)["system"] == "clean"
+
+
+def test_an_instance_that_does_not_answer_is_given_the_health_check_timeout(own):
+    """At level 2 the group moves when HEALTH_CHECK_TIMEOUT (30 s) has passed, unless the instance answers before."""
+    own.sql("ALTER AVAILABILITY GROUP ag1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1, FAILURE_CONDITION_LEVEL = 2)")
+    ill = "EXEC twin.sicken @node = 'sql1', @component = 'unresponsive'"
+    own.sql(
+        ill + "; EXEC twin.advance @seconds = 20; EXEC twin.cure @node = 'sql1'; EXEC twin.advance @seconds = 40", node="sql3"
+    )
+    assert own.value(PRIMARY, node="sql3") == "sql1"
+    own.sql(ill + "; EXEC twin.advance @seconds = 31", node="sql3")
+    assert own.value(PRIMARY, node="sql3") == "sql2"
+    with contextlib.closing(own.connect()) as connection, pytest.raises(Exception, match="component"):
+        run(connection, "EXEC twin.sicken @node = 'sql1', @component = 'coffee'")
+
+
+def test_the_primary_notes_how_its_partners_stand_and_long_waits_are_kept(watched):
+    """hadr_db_partner_set_sync_state on SUSPEND and RESUME of a secondary; wait_info for a lock that took more than 30 s."""
+    watched.sql("ALTER DATABASE OLTP SET HADR SUSPEND", node="sql3")
+    watched.sql("ALTER DATABASE OLTP SET HADR RESUME", node="sql3")
+    watched.sql("WAITFOR DELAY '00:00:05'")
+    partner = """SELECT x.e.value('(/event/data[@name="sync_state"]/text)[1]', 'sysname') AS s,
+        x.e.value('(/event/data[@name="commit_policy"]/text)[1]', 'sysname') AS p
+    FROM (SELECT CAST(event_data AS xml) AS e, object_name
+          FROM sys.fn_xe_file_target_read_file('AlwaysOn*.xel', NULL, NULL, NULL)) AS x
+    WHERE x.object_name = 'hadr_db_partner_set_sync_state'"""
+    seen = [(row["s"], row["p"]) for row in watched.rows(partner)]
+    assert seen[0] == ("NOT", "DoNothing") and seen[-1] == ("LOG", "WaitForHarden")
+    watched.sql("CREATE TABLE dbo.one (id int NOT NULL PRIMARY KEY); INSERT INTO dbo.one VALUES (1)", database="OLTP")
+    with contextlib.closing(watched.connect(database="OLTP")) as one:
+        run(one, "BEGIN TRANSACTION; UPDATE dbo.one SET id = 2")
+        with contextlib.closing(watched.connect(database="OLTP")) as other, pytest.raises(Exception, match="time out"):
+            run(other, "SET LOCK_TIMEOUT 40000; UPDATE dbo.one SET id = 3")
+    waited = """SELECT x.e.value('(/event/data[@name="duration"]/value)[1]', 'bigint') AS ms
+    FROM (SELECT CAST(event_data AS xml) AS e, object_name
+          FROM sys.fn_xe_file_target_read_file('system_health*.xel', NULL, NULL, NULL)) AS x
+    WHERE x.object_name = 'wait_info' AND x.e.value('(/event/data[@name="wait_type"]/value)[1]', 'sysname') LIKE 'LCK%'"""
+    assert watched.value(waited) >= 40000

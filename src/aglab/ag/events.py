@@ -169,7 +169,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class HealthFault:
-    """sp_server_diagnostics reports a fault of FAILURE_CONDITION_LEVEL ``level`` (1-5) on the primary."""
+    """sp_server_diagnostics reports a fault of FAILURE_CONDITION_LEVEL ``level`` (1-5) on the primary; 0: all is well again."""
 
     node: str
     level: int

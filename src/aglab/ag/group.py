@@ -219,7 +219,9 @@ class Group(FormingRules):
         self.closed = set(event.closed)
 
     def _health_fault(self, event: ev.HealthFault) -> None:
-        if event.level == 2:
+        if event.level == 0:
+            self.faults.pop(event.node, None)
+        elif event.level == 2:
             self.faults.setdefault(event.node, (2, self.now_s))
         else:
             self.health_fault(event.node, event.level)

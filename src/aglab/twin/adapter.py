@@ -83,6 +83,12 @@ class Adapter:
                 [("node", name, None, True)],
                 "start the cluster without a majority",
             ),
+            "sicken": (
+                self.faults.sicken,
+                [("node", name, None, True), ("component", text, None, True)],
+                "a component of sp_server_diagnostics reports an error",
+            ),
+            "cure": (self.faults.cure, [("node", name, None, True)], "every component is well again"),
             "delay": (self.faults.delay, [("rtt_us", number, None, True)], "round trip between replicas"),
             "status": (self.status, [], "clock, pace, load, profile"),
             "shutdown": (self.shutdown, [], "end the twin"),

@@ -183,6 +183,8 @@ class Availability:
         if isinstance(effect, ef.LogLine | ef.SessionEvent) and nodes[effect.node].health.running:
             for name, fields in health_events.from_effect(self, effect):
                 nodes[effect.node].note_event(name, fields, self.rules.now_s)
+        if isinstance(effect, ef.SyncStateChanged):
+            health_events.partner_state(self, effect)
         if isinstance(effect, ef.LogLine):
             nodes[effect.node].errorlog.write(nodes[effect.node], effect.text, "spid33s", self.rules.now_s)
         elif isinstance(effect, ef.CommitAcknowledged | ef.CommitFailed):

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from aglab.twin.task import Task
 
 _SERIALS_A_NODE = 1_000_000_000_000
+WAIT_US_LONG, LOCK_US_LONG = 15_000_000, 30_000_000
+LONG_WAITS = (
+    "LATCH_",
+    "PAGELATCH_",
+    "PAGEIOLATCH_",
+    "RESOURCE_SEMAPHORE",
+    "SOS_WORKER",
+    "WRITELOG",
+    "IO_COMPLETION",
+    "CMEMTHREAD",
+)
 
 
 class Client:
@@ -52,7 +63,23 @@ class Client:
         session.blocked_by = 0
         if wait.wait_type:
             self.node.waits.add(wait.wait_type, waited_us)
+            if waited_us >= WAIT_US_LONG:
+                self._tell(wait.wait_type, waited_us)
         self.node.cluster.groups.catch_up()
+
+    def _tell(self, wait_type: str, waited_us: int) -> None:
+        """wait_info of system_health, by its predicate: latches and the like over 15 s, locks over 30 s."""
+        lock = wait_type.startswith("LCK_") and waited_us >= LOCK_US_LONG
+        if not (lock or wait_type.startswith(LONG_WAITS)):
+            return
+        fields: dict[str, object] = {
+            "wait_type": wait_type,
+            "opcode": (1, "End"),
+            "duration": waited_us // 1000,
+            "signal_duration": 0,
+            "session_id": self.session.spid,
+        }
+        self.node.system_health.note("wait_info", fields, self.node.now_s())
 
     def request_ended(self) -> None:
         """A request is over."""

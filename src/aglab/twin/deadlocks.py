@@ -106,9 +106,13 @@ def event_xml(moment: dt.datetime, report: str) -> str:
 
 
 def ring_buffer(node: Node) -> str:
-    """The events of system_health's ring buffer: deadlocks only; the twin keeps no other event."""
+    """The events of system_health's ring buffer: deadlocks, then what the health check and long waits left."""
+    from aglab.twin.health_session import event_xml as written
+
     events = "".join(event_xml(moment, report) for moment, report in node.deadlock_reports)
-    count = len(node.deadlock_reports)
+    others = node.system_health.events
+    events += "".join(written(one, EPOCH + dt.timedelta(seconds=one["at_s"])) for one in others)
+    count = len(node.deadlock_reports) + len(others)
     return f'<RingBufferTarget truncated="0" eventCount="{count}" eventsPerSec="0">{events}</RingBufferTarget>'
 
 

@@ -9,8 +9,9 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from aglab.ag import events
-from aglab.core.errors import UsageError, field_error
+from aglab.core.errors import UsageError, field_error, unknown_name
 from aglab.tsql import Session
+from aglab.twin import diagnostics
 from aglab.twin.adapter_results import message
 
 if TYPE_CHECKING:
@@ -82,6 +83,36 @@ class Faults:
         self.cluster.groups.act(events.ForceQuorum(target.name), caller=session)
         self.cluster.groups.notice(session)
         yield message(f"The cluster runs on {target.name} and the nodes that it reaches, without a majority.")
+
+    def sicken(self, here: Node, session: Session, /, node: Any = None, component: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.sicken @node, @component: sp_server_diagnostics reports an error, until twin.cure or a restart"""
+        target, name = self.cluster.node(node), str(component).lower()
+        if name not in diagnostics.LEVELS:
+            raise unknown_name("component", str(component), list(diagnostics.LEVELS))
+        target.ill.add(name)
+        self._found(target)
+        self.cluster.groups.act(events.HealthFault(target.name, diagnostics.LEVELS[name]), caller=session)
+        yield message(f"{name} of {target.name} is ill.")
+
+    def cure(self, here: Node, session: Session, /, node: Any = None) -> Generator[Any, Any, None]:
+        """EXEC twin.cure @node: every component is well again"""
+        target = self.cluster.node(node)
+        target.ill.clear()
+        self._found(target)
+        self.cluster.groups.act(events.HealthFault(target.name, 0), caller=session)
+        yield message(f"{target.name} is well.")
+
+    def _found(self, target: Node) -> None:
+        """The next health check finds what is so: its events; an instance that does not answer leaves none."""
+        if "unresponsive" in target.ill:
+            return
+        at_s = self.cluster.clock.now_s
+        for row in diagnostics.rows(target):
+            fields = diagnostics.event_fields(row)
+            target.system_health.note("sp_server_diagnostics_component_result", fields, at_s)
+            if row["state"] == diagnostics.ERROR:  # the predicate of AlwaysOn_health
+                target.note_event("sp_server_diagnostics_component_result", fields, at_s)
+        self.cluster.dirty = True
 
     def delay(self, here: Node, session: Session, /, rtt_us: Any = None) -> Generator[Any, Any, None]:
         """EXEC twin.delay @rtt_us"""

@@ -125,6 +125,8 @@ def _node_of(node: Node) -> dict[str, Any]:
         "hadr": [node.hadr_enabled, node.hadr_at_next_start],
         "trust": node.trust.to_dict(),
         "health": node.health.to_dict(),
+        "system_health": node.system_health.to_dict(),
+        "ill": sorted(node.ill),
         "governor": node.governor.to_dict(),
         "traces": node.traces.to_list(),
         "encryption": encryption.to_dict(node.encryption),
@@ -167,6 +169,8 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.hadr_enabled, node.hadr_at_next_start = content["hadr"]
     node.trust = Trust.from_dict(content["trust"])
     node.health = HealthSession(**content["health"])
+    node.system_health = HealthSession(**content.get("system_health", {"running": True, "startup": True}))
+    node.ill = set(content.get("ill", ()))
     node.governor = Governor.from_dict(content.get("governor"))
     node.traces = Traces.from_list(content.get("traces", []))
     node.encryption = encryption.from_dict(content.get("encryption", {}))

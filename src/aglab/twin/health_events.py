@@ -2,9 +2,11 @@
 
 Events and fields: "Configure extended events for availability groups" (SQL Server documentation); which events and error numbers
 the session has: its definition as scripted on servers. ``availability_replica_automatic_failover_validation`` comes from the
-rules, ``alwayson_ddl_executed`` from statements; errors are those lines of the errorlog that the session's predicate names. Not
-raised: what the twin has no counterpart of, or no confirmed fields for (``hadr_db_partner_set_sync_state``,
-``lock_redo_blocked``, ``ucs_connection_setup``, ``hadr_trace_message``, ``sp_server_diagnostics_component_result``).
+rules, ``alwayson_ddl_executed`` from statements; errors are those lines of the errorlog that the session's predicate names. A
+primary notes its partners' states (``hadr_db_partner_set_sync_state``: fields and the words of its maps as seen in public event
+files), a component that turned ill leaves ``sp_server_diagnostics_component_result`` (:mod:`aglab.twin.faults`). Not raised,
+because nothing here causes them: ``lock_redo_blocked`` (redo does not wait for readers), ``ucs_connection_setup`` and
+``hadr_trace_message``.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.ag import MESSAGES
 from aglab.ag.effects import LogLine, SessionEvent
+from aglab.ag.spec import SyncState
 from aglab.tsql import Command, Session, TsqlError
 from aglab.twin.security_statements import clauses_of
 
@@ -50,6 +53,31 @@ def from_effect(group: Availability, effect: Any) -> Iterator[tuple[str, dict[st
             yield "availability_group_lease_expired", ids
         if effect.number in ERRORS:
             yield "error_reported", error_fields(effect.number, MESSAGES[effect.number][0], effect.text)
+
+
+def partner_state(group: Availability, effect: Any) -> None:
+    """hadr_db_partner_set_sync_state on the primary: what it knows of a secondary's copy, and whether commits wait for it."""
+    rules = group.rules
+    primary = rules.primary()
+    node = group.cluster.nodes.get(primary or "")
+    if primary is None or node is None or effect.node == primary:
+        return
+    database = node.instance.database(effect.database)
+    copy = rules.nodes[effect.node].databases.get(effect.database)
+    waits = (2, "WaitForHarden")
+    nothing = (0, "DoNothing")
+    moves = effect.new in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
+    fields: dict[str, object] = {
+        "database_id": database.id if database is not None else 0,
+        "commit_policy": waits if effect.new == SyncState.SYNCHRONIZED else nothing,
+        "commit_policy_target": waits if rules.commits_synchronously(rules.nodes[effect.node]) else nothing,
+        "sync_state": (2, "LOG") if moves else (1, "NOT"),
+        "sync_log_block": copy.known_hardened if copy is not None else 0,
+        "group_id": str(rules.id).upper(),
+        "replica_id": str(rules.replica_id(effect.node)).upper(),
+        "ag_database_id": str(rules.database_id(effect.database)).upper(),
+    }
+    node.note_event("hadr_db_partner_set_sync_state", fields, rules.now_s)
 
 
 def error_fields(number: int, severity: int, text: str) -> dict[str, object]:

@@ -1,8 +1,9 @@
 """The Extended Events session AlwaysOn_health: started or not, started with the instance or not, and the events in its file.
 
-Which events are raised: :mod:`aglab.twin.health_events`. The file of system_health has its deadlock graphs. Sources: "Extended
-Events for availability groups", sys.fn_xe_file_target_read_file, ALTER EVENT SESSION (SQL Server documentation). Every instance
-has the session; it is stopped until somebody starts it.
+Which events are raised: :mod:`aglab.twin.health_events`. The file of system_health has its deadlock graphs, waits that took long,
+and what the health check found when a component turned ill or well; the checks every five minutes that find all well leave
+nothing here. Sources: "Extended Events for availability groups", sys.fn_xe_file_target_read_file, ALTER EVENT SESSION (SQL Server
+documentation). Every instance has the session; it is stopped until somebody starts it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class HealthSession:
     def note(self, name: str, fields: dict[str, object], at_s: float) -> None:
         """Keep an event, the newest :data:`EVENTS_MAX`, while the session runs."""
         if self.running:
-            self.events.append({"name": name, "at_s": at_s, "fields": {key: str(value) for key, value in fields.items()}})
+            kept = {key: [str(one) for one in value] if isinstance(value, tuple) else str(value) for key, value in fields.items()}
+            self.events.append({"name": name, "at_s": at_s, "fields": kept})
             del self.events[:-EVENTS_MAX]
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,20 +104,32 @@ def read_file(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
                 "file_offset": number,
                 "timestamp_utc": moment,
             }
+        yield from _rows(node.system_health, SYSTEM_FILE)
     if not fnmatch(FILE.rsplit("/", 1)[-1].lower(), pattern.rsplit("/", 1)[-1].lower()):
         return
-    for number, event in enumerate(node.health.events):
+    yield from _rows(node.health, FILE)
+
+
+def _rows(session: HealthSession, file: str) -> Iterator[Row]:
+    for number, event in enumerate(session.events):
         at = EPOCH + dt.timedelta(seconds=event["at_s"])
         yield {
             "object_name": event["name"],
-            "event_data": _xml(event, at),
-            "file_name": FILE,
+            "event_data": event_xml(event, at),
+            "file_name": file,
             "file_offset": number,
             "timestamp_utc": at,
         }
 
 
-def _xml(event: dict[str, Any], at: dt.datetime) -> str:
-    data = "".join(f"<data name={quoteattr(key)}><value>{escape(value)}</value></data>" for key, value in event["fields"].items())
+def event_xml(event: dict[str, Any], at: dt.datetime) -> str:
+    """An event as XML; a field of a map has a number and its text."""
+    data = "".join(f"<data name={quoteattr(key)}>{_value(key, value)}</data>" for key, value in event["fields"].items())
     stamp = at.isoformat(timespec="milliseconds")
     return f'<event name={quoteattr(event["name"])} package="sqlserver" timestamp="{stamp}Z">{data}</event>'
+
+
+def _value(key: str, value: Any) -> str:
+    if isinstance(value, list):
+        return f"<value>{escape(value[0])}</value><text>{escape(value[1])}</text>"
+    return f"<value>{value if key == 'data' else escape(value)}</value>"  # data is XML already

@@ -71,6 +71,8 @@ class Node(HostAnswers):
         self.hadr_enabled = True
         self.hadr_at_next_start = True  # mssql-conf set hadr.hadrenabled: in force from the next start
         self.health = HealthSession()
+        self.system_health = HealthSession(running=True, startup=True)
+        self.ill: set[str] = set()  # components of sp_server_diagnostics that report an error, or "unresponsive"
         self.governor = Governor()
         self.traces = Traces()
         self.encryption: dict[str, encryption.Key] = {}  # by database in lower case
@@ -156,6 +158,7 @@ class Node(HostAnswers):
         self.database_totals = {}
         self.page_writes = PageWrites()
         self.instance.restarted(cold=not first)
+        self.ill = set()  # what a class made ill is well after a restart
         if not first:
             self.cluster.plant.node_restarted(self.name)
             self.cluster.plant.change(self.name, restart=True)

@@ -11,12 +11,24 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.core.sqltypes import DATETIME, INT, nvarchar
+from aglab.core.sqltypes import DATETIME, INT, SYSNAME, nvarchar, varchar
 from aglab.tsql import dates
-from aglab.tsql.messages import error
+from aglab.tsql.effects import Wait
+from aglab.tsql.messages import KNOWLEDGE_PAGE, error
+from aglab.tsql.permissions import need_server
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.scope import OutColumn
+from aglab.twin import diagnostics
 
+COMPLETE_S = 5  # the procedure has to run so long to have all data (documented)
+DIAGNOSTICS = [
+    OutColumn("create_time", DATETIME, False),
+    OutColumn("component_type", SYSNAME, False),
+    OutColumn("component_name", SYSNAME, False),
+    OutColumn("state", INT, False),
+    OutColumn("state_desc", SYSNAME, False),
+    OutColumn("data", varchar()),
+]
 COLUMNS = [OutColumn("LogDate", DATETIME), OutColumn("ProcessInfo", nvarchar(20)), OutColumn("Text", nvarchar(4000))]
 
 
@@ -30,6 +42,25 @@ def _read(executor: Any, given: list[Any]) -> Iterator[Any]:
 def sp_readerrorlog(executor: Any, arguments: Any) -> Any:
     """The errorlog: number, type, two texts that must both occur."""
     return (yield from _read(executor, [arguments.value(f"@p{number + 1}", number) for number in range(4)]))
+
+
+@procedure("sp_server_diagnostics")
+def sp_server_diagnostics(executor: Any, arguments: Any) -> Any:
+    """@repeat_interval: the health of the instance by component, once after five seconds, or again until it is cancelled."""
+    host = executor.runtime.host
+    need_server(executor.runtime.instance, executor.session, "VIEW SERVER STATE")
+    every_s = int(arguments.value("@repeat_interval", 0, default=0) or 0)
+    if every_s != 0 and every_s < COMPLETE_S:
+        why = f"@repeat_interval = {every_s} must be 0 or at least {COMPLETE_S} seconds"
+        raise error(59005, "sp_server_diagnostics", why, KNOWLEDGE_PAGE)
+    while True:
+        yield Wait("time", host.now_s() + max(every_s, COMPLETE_S), "SP_SERVER_DIAGNOSTICS_SLEEP")
+        while "unresponsive" in host.ill:
+            yield Wait("time", host.now_s() + COMPLETE_S, "SP_SERVER_DIAGNOSTICS_SLEEP")
+        rows = [tuple(row.values()) for row in diagnostics.rows(host)]
+        yield from executor.send(DIAGNOSTICS, rows)
+        if every_s == 0:
+            return 0
 
 
 @procedure("xp_readerrorlog")
