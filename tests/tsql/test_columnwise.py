@@ -99,3 +99,46 @@ def test_rows_that_are_still_to_leave_are_those_that_were_read():
             count += len(effect.rows)
     assert count == 20_000
     assert client.run("SELECT COUNT(*) FROM t").sets == [[(0,)]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM t AS a CROSS JOIN t AS b",
+        "SELECT a.k FROM t AS a JOIN t AS b ON a.g = b.g",
+        "SELECT (SELECT COUNT(*) FROM t AS b WHERE b.k > a.k) FROM t AS a",
+        "SELECT k, dbo.f(k) FROM t",
+        "DELETE a FROM t AS a CROSS JOIN t AS b",
+    ],
+)
+def test_a_statement_that_goes_through_too_many_rows_is_stopped(monkeypatch, text):
+    """Everything joined with everything ends with an error that names the limit; the session goes on."""
+    from aglab.tsql import runtime
+
+    monkeypatch.setattr(runtime, "VISITED_MAX", 5000)
+    client = Client()
+    client.run("CREATE TABLE t (k int, g int); INSERT t SELECT value, 1 FROM GENERATE_SERIES(1, 100)")
+    client.run("CREATE FUNCTION dbo.f(@k int) RETURNS int AS BEGIN RETURN (SELECT COUNT(*) FROM t WHERE k < @k) END")
+    answer = client.run(text)
+    assert answer.errors == [59003] and "5000" in answer.messages[-1].text
+    assert client.run("SELECT COUNT(*) FROM t").sets == [[(100,)]]
+
+
+def test_a_wide_result_is_never_whole_in_memory(monkeypatch):
+    """Values are made as the rows leave: a client that reads slowly holds up the making of them too."""
+    from aglab.tsql import Interpreter, Rows
+    from aglab.tsql.query import columnwise
+
+    made = []
+    one_by_one = columnwise.one_by_one
+
+    def counted(slot, project):
+        run = one_by_one(slot, project)
+        return lambda frame, rows: made.append(len(rows)) or run(frame, rows)
+
+    monkeypatch.setattr(columnwise, "one_by_one", counted)
+    client = Client()
+    left = Interpreter(client.host, client.session).run_batch("SELECT value, REPLICATE('x', 8000) FROM GENERATE_SERIES(1, 50000)")
+    next(effect for effect in left if isinstance(effect, Rows))
+    assert sum(made) == 500
+    left.close()

@@ -137,6 +137,17 @@ def test_a_loop_without_end_costs_others_nothing(own):
         assert "imeout" in said[0] and run(looping, "SELECT 2 AS two") == [[{"two": 2}]]
 
 
+def test_a_join_of_everything_ends_when_its_client_gives_up(own):
+    """One statement that computes on and on hears its client's attention; the node then serves as before."""
+    endless = (
+        "SELECT COUNT(*) FROM GENERATE_SERIES(1, 4000) AS a CROSS JOIN GENERATE_SERIES(1, 4000) AS b WHERE a.value + b.value = 0"
+    )
+    with contextlib.closing(own.connect()) as computing:
+        computing.timeout = 1
+        assert "imeout" in fails(computing, endless)
+        assert run(computing, "SELECT 2 AS two") == [[{"two": 2}]]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import SqlType
+from aglab.tsql.effects import Cancelled
 from aglab.tsql.locks import Resource
-from aglab.tsql.messages import TsqlError
+from aglab.tsql.messages import TsqlError, error
 from aglab.tsql.store.table import Row, Table
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from aglab.tsql.store.database import Database
 
 MAX_NESTING = 32
+VISITED_MAX = 20_000_000  # some 20 seconds
 
 
 class LockNeeded(Exception):
@@ -107,6 +109,19 @@ class Runtime:
         if self.moment is None:
             self.moment = self.host.now()
         return self.moment
+
+    def visit(self, rows: int) -> None:
+        """Count rows that a scan or a join is about to go through.
+
+        Nobody else is served while a statement computes. It ends here when its client has asked for that (Cancelled), or beyond
+        the limit (error 59003), which a join of everything with everything reaches.
+        """
+        session = self.session
+        session.visited += rows
+        if session.stop_asked:
+            raise Cancelled
+        if session.visited > VISITED_MAX:
+            raise error(59003, "the number of rows that it goes through", VISITED_MAX)
 
     # --- reading rows that others may have locked ---------------------------------------------------------------------------
 

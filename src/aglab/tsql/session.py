@@ -105,6 +105,8 @@ class Session:
     fetch_status: int = 0  # @@FETCH_STATUS
     group_id: int = 2
     killed: bool = False
+    stop_asked: bool = False  # set by another thread: what the running statement computes has no reader any more
+    visited: int = 0  # rows that the running statement has looked at, each time that it did
     bulk: Any = None  # aglab.tsql.execute.bulk.BulkPlan between an INSERT BULK and its rows
     environment: Any = None  # aglab.tsql.environment.Environment of a contained availability group
     login_database: str = ""  # where the login began, and where RESETCONNECTION returns to

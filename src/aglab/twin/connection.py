@@ -116,9 +116,15 @@ class Connection(asyncio.BufferedProtocol):
         self.requests.clear()
         if self._deadline is not None:
             self._deadline.cancel()
+            self._stop_computing()
             self.listener.connections.discard(self)
             self.resume_writing()
             self.listener.world.call(lambda: self.node.disconnected(self))
+
+    def _stop_computing(self) -> None:
+        # the world takes no message while a statement computes: the statement itself looks at this
+        if self.session is not None:
+            self.session.session.stop_asked = True
 
     def pause_writing(self) -> None:
         """See :class:`asyncio.Protocol`."""
@@ -142,6 +148,7 @@ class Connection(asyncio.BufferedProtocol):
             if event.idle or not self.running:
                 self.wire.acknowledge_attention()
             else:
+                self._stop_computing()
                 world.call(lambda: self.node.cancel(self))
         elif isinstance(event, Closed) or len(self.requests) >= PENDING_REQUESTS_MAX:
             self.closing = True

@@ -175,6 +175,7 @@ class Requests:
 
     def _generate(self, client: Client, request: Any) -> Generator[Any, Any, None]:
         interpreter = client.interpreter
+        client.session.stop_asked = client.gone
         self.cluster.groups.catch_up()
         if getattr(request, "reset", False):
             self._reset(client, bool(request.reset_keep_transaction))

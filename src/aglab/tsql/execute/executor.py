@@ -108,12 +108,14 @@ class Executor(ControlMixin, MergeMixin, BulkMixin, DmlMixin, DdlMixin, AdminMix
         """Run a statement and keep what it read: for SET STATISTICS IO, sys.dm_exec_query_stats and the session's totals."""
         session, instance, runtime = self.session, self.runtime.instance, self.runtime
         outer, session.reads_now = session.reads_now, StatementReads(instance.pool)
+        visited, session.visited = session.visited, 0
         writes, began_s = session.writes, runtime.host.now_s()
         try:
             signal = yield from method(statement)
             reads = session.reads_now
         finally:
             session.reads_now = outer
+            session.visited += visited
         logical = reads.total()
         session.logical_reads += logical
         physical = round(sum(one.physical + one.ahead for one in reads.tables.values()))

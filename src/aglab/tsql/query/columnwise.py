@@ -87,6 +87,7 @@ def projection(functions: Sequence[Function], slot: int, project: Callable[[Fram
     forms = [form for fn in functions if (form := whole(fn)) is not None]
     if len(forms) < len(functions):
         return None
+    slowly = one_by_one(slot, project)
 
     def run(frame: Frame, rows: Sequence[Row]) -> list[Row]:
         if len(rows) >= ROWS_MIN:
@@ -94,6 +95,15 @@ def projection(functions: Sequence[Function], slot: int, project: Callable[[Fram
                 return list(zip(*[form(frame, rows, slot) for form in forms], strict=True))
             except Rowwise:
                 pass
+        return slowly(frame, rows)
+
+    return run
+
+
+def one_by_one(slot: int, project: Callable[[Frame], Row]) -> Callable[..., list[Row]]:
+    """As :func:`projection`, for any select list: ``project`` runs for each row."""
+
+    def run(frame: Frame, rows: Sequence[Row]) -> list[Row]:
         result = []
         for row in rows:
             frame[slot] = row

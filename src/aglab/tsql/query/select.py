@@ -46,6 +46,15 @@ def has_aggregate(node: Any) -> bool:
     return False
 
 
+def _reads_tables(node: Any) -> bool:
+    """Whether an expression needs more than its row: it holds a subquery, or calls a function of the user's."""
+    if isinstance(node, ast.Query) or (isinstance(node, ast.Call) and len(node.parts) > 1):
+        return True
+    if isinstance(node, ast.Node):
+        return any(_reads_tables(getattr(node, f.name)) for f in dataclasses.fields(node))
+    return isinstance(node, (list, tuple)) and any(_reads_tables(item) for item in node)
+
+
 class _SelectCompiler:
     def __init__(self, planner: Planner, node: ast.Select, outer: Scope | None) -> None:
         self.planner = planner
@@ -357,8 +366,9 @@ class _SelectCompiler:
         project = _projection(outputs)
         if not all(o.column is not None and o.column[0] == slot for o in outputs):
             several = columnwise.projection([o.fn for o in outputs], slot, project)
-            if several is None:
+            if several is None and (_reads_tables(self.node.items) or any(o.refs - {slot} for o in outputs)):
                 return None
+            several = several or columnwise.one_by_one(slot, project)
         else:
             several = self._picked([o.column[1] for o in outputs if o.column is not None])
 

@@ -108,7 +108,9 @@ class TableScan(RowSource):
         if self.shared and (is_memory(table) or not self._free(frame[0], table)):
             return None
         self._note_scan(frame, table)
-        return table.scan().values()
+        rows = table.scan().values()
+        frame[0].visit(len(rows))
+        return rows
 
     def _note_scan(self, frame: Frame, table: Table) -> None:
         reads = frame[0].session.reads_now
@@ -139,7 +141,9 @@ class TableScan(RowSource):
         items: Iterable[tuple[int, Row | None]]
         if row_ids is not None:
             items = [(row_id, rows.get(row_id)) for row_id in row_ids]
+            runtime.visit(len(items))
         else:
+            runtime.visit(len(rows))
             items = list(rows.items())
             self._note_scan(frame, table)
         if changes is not None:
@@ -282,10 +286,12 @@ class Rows(RowSource):
     def plain_rows(self, frame: Frame) -> Iterable[Row]:
         """All rows."""
         if not self.cache_slot:
-            return self.rows(frame)
-        found = frame[self.cache_slot]
-        if found is None:
-            found = frame[self.cache_slot] = self.rows(frame)
+            found = self.rows(frame)
+        else:
+            found = frame[self.cache_slot]
+            if found is None:
+                found = frame[self.cache_slot] = self.rows(frame)
+        frame[0].visit(len(found))
         return found
 
     def iterate(self, frame: Frame) -> Iterator[None]:
@@ -350,6 +356,7 @@ class HashJoin(RowSource):
 
     def iterate(self, frame: Frame) -> Iterator[None]:
         table, everything = self._build(frame)
+        runtime: Runtime = frame[0]
         slots, on = self.right.slots, self.on
         key_fns = [left for left, _ in self.keys]
         outer = self.kind in ("LEFT", "FULL")
@@ -358,7 +365,9 @@ class HashJoin(RowSource):
         for _ in self.left.iterate(frame):
             key = tuple(fn(frame) for fn in key_fns)
             matched = False
-            for image in table.get(key, ()) if None not in key else ():
+            images = table.get(key, ()) if None not in key else ()
+            runtime.visit(len(images))
+            for image in images:
                 for slot, value in zip(slots, image, strict=True):
                     frame[slot] = value
                 if on is None or on(frame):
