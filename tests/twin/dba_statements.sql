@@ -346,3 +346,45 @@ GO
 SELECT * FROM fn_my_permissions(NULL, 'SERVER'); SELECT * FROM fn_my_permissions(NULL, 'DATABASE'); SELECT class_desc,
 permission_name FROM sys.fn_builtin_permissions('SERVER')
 
+GO
+SELECT TOP (5) q.query_id, t.query_sql_text, p.plan_id, p.is_forced_plan, SUM(r.count_executions) AS n, AVG(r.avg_duration) AS d,
+MAX(w.total_query_wait_time_ms) AS w FROM sys.query_store_query q JOIN sys.query_store_query_text t ON t.query_text_id = q.query_text_id
+JOIN sys.query_store_plan p ON p.query_id = q.query_id JOIN sys.query_store_runtime_stats r ON r.plan_id = p.plan_id
+JOIN sys.query_store_runtime_stats_interval i ON i.runtime_stats_interval_id = r.runtime_stats_interval_id
+LEFT JOIN sys.query_store_wait_stats w ON w.plan_id = p.plan_id GROUP BY q.query_id, t.query_sql_text, p.plan_id, p.is_forced_plan
+GO
+SELECT m.statement, s.user_seeks * s.avg_total_user_cost * s.avg_user_impact AS gain, t.text, c.column_name, c.column_usage
+FROM sys.dm_db_missing_index_group_stats_query s JOIN sys.dm_db_missing_index_groups g ON g.index_group_handle = s.group_handle
+JOIN sys.dm_db_missing_index_details m ON m.index_handle = g.index_handle CROSS APPLY sys.dm_exec_sql_text(s.last_sql_handle) t
+CROSS APPLY sys.dm_db_missing_index_columns(m.index_handle) c
+GO
+SELECT state_description, current_size_in_kb FROM sys.dm_os_buffer_pool_extension_configuration;
+SELECT name, desired_state_desc, actual_state_desc, reason_desc FROM sys.database_automatic_tuning_options;
+SELECT name, reason, score, details FROM sys.dm_db_tuning_recommendations
+GO
+SELECT r.row_group_id, r.state_description, p.trim_reason_desc, s.row_count, d.entry_count FROM sys.column_store_row_groups r
+JOIN sys.dm_db_column_store_row_group_physical_stats p ON p.object_id = r.object_id JOIN sys.column_store_segments s
+ON s.segment_id = r.row_group_id JOIN sys.column_store_dictionaries d ON d.column_id = s.column_id
+GO
+SELECT a.spid, a.queue_id, a.database_id, q.name, q.activation_procedure FROM sys.dm_broker_activated_tasks a
+LEFT JOIN sys.service_queues q ON q.object_id = a.queue_id; SELECT name, company FROM sys.dm_os_loaded_modules
+GO
+SELECT TOP (3) CONVERT(xml, t.query_plan) AS p, t.encrypted, s.query_plan FROM sys.dm_exec_query_stats q
+CROSS APPLY sys.dm_exec_text_query_plan(q.plan_handle, q.statement_start_offset, q.statement_end_offset) t
+OUTER APPLY sys.dm_exec_query_plan_stats(q.plan_handle) s
+GO
+SELECT name, status_desc FROM sys.dm_server_audit_status; SELECT name FROM msdb.dbo.sysmaintplan_plans;
+SELECT primary_database, last_backup_file FROM msdb.dbo.log_shipping_primary_databases;
+SELECT secondary_database, last_restored_date FROM msdb.dbo.log_shipping_secondary_databases
+GO
+SELECT i.name, i.indid, i.rows, i.dpages, o.name FROM sysindexes i JOIN sysobjects o ON o.id = i.id;
+SELECT f.name, f.filename, f.size, g.groupname FROM sysfiles f LEFT JOIN sysfilegroups g ON g.groupid = f.groupid;
+SELECT DB_NAME(dbid) AS d, name, filename FROM master..sysaltfiles; SELECT name, issqlrole FROM sysusers WHERE islogin = 1;
+SELECT text FROM syscomments; SELECT c.value, u.value FROM master.dbo.sysconfigures c JOIN master.dbo.syscurconfigs u
+ON u.config = c.config; SELECT cntr_value FROM master..sysperfinfo WHERE counter_name LIKE N'Page life%'
+GO
+DECLARE @ticks bigint = (SELECT cpu_ticks / (cpu_ticks / ms_ticks) FROM sys.dm_os_sys_info);
+SELECT TOP (10) DATEADD(ms, -1 * (@ticks - [timestamp]), GETDATE()) AS at FROM sys.dm_os_ring_buffers
+WHERE ring_buffer_type = N'RING_BUFFER_SCHEDULER_MONITOR'
+GO
+DECLARE @there int; EXEC master.dbo.xp_fileexist N'/var/opt/mssql/data/master.mdf', @there OUTPUT; SELECT @there AS there

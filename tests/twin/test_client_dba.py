@@ -169,3 +169,38 @@ def test_every_database_by_sp_msforeachdb(own):
     """The command runs once for each database, with its name in place of the mark."""
     names = [row["name"] for rows in own.sql("EXEC sp_MSforeachdb N'SELECT N''?'' AS name'") for row in rows]
     assert names == [row["name"] for row in own.rows("SELECT name FROM sys.databases ORDER BY database_id")]
+
+
+def test_views_of_old_agree_with_their_successors(table):
+    """sysindexes counts the rows and pages that dm_db_partition_stats does; sysfiles has the files, syscomments the texts."""
+    old = table.rows("SELECT indid, rows, dpages FROM sysindexes WHERE id = OBJECT_ID(N'dbo.t') ORDER BY indid", database="OLTP")
+    new = """SELECT index_id AS indid, row_count AS rows, in_row_data_page_count AS dpages FROM sys.dm_db_partition_stats
+        WHERE object_id = OBJECT_ID(N'dbo.t') ORDER BY index_id"""
+    assert old == table.rows(new, database="OLTP") and old[0]["rows"] == 1000
+    files = table.rows("SELECT name, size FROM sys.database_files ORDER BY file_id", database="OLTP")
+    assert table.rows("SELECT name, size FROM sysfiles ORDER BY fileid", database="OLTP") == files
+    table.sql("CREATE PROCEDURE dbo.p AS SELECT 42 AS answer", database="OLTP")
+    text = table.value("SELECT text FROM syscomments WHERE id = OBJECT_ID(N'dbo.p')", database="OLTP")
+    assert text == "CREATE PROCEDURE dbo.p AS SELECT 42 AS answer"
+    assert table.value("SELECT COUNT(*) FROM sysusers WHERE name = N'dbo' AND hasdbaccess = 1", database="OLTP") == 1
+    used = "SELECT value FROM master..syscurconfigs WHERE config = 1539"
+    assert table.value(used) == table.value("SELECT value_in_use FROM sys.configurations WHERE configuration_id = 1539")
+
+
+def test_the_operating_system_from_a_script(own):
+    """xp_cmdshell is off as on a new server; turned on, the twin says that it has none; xp_fileexist knows databases' files."""
+    with contextlib.closing(own.connect()) as connection:
+        assert "blocked access to procedure 'sys.xp_cmdshell'" in fails(connection, "EXEC xp_cmdshell 'dir'")
+        run(
+            connection,
+            "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'xp_cmdshell', 1; RECONFIGURE",
+        )
+        assert "does not implement xp_cmdshell" in fails(connection, "EXEC master..xp_cmdshell 'dir'")
+        assert "Procedure expects parameter '@statement'" in fails(connection, "EXEC sp_executesql 'SELECT 1'")
+    path = own.value("SELECT physical_name FROM sys.master_files WHERE database_id = 1 AND file_id = 1")
+    assert list(own.rows(f"EXEC xp_fileexist N'{path}'")[0].values()) == [True, False, True]
+    assert list(own.rows("EXEC xp_fileexist N'/none/x'")[0].values()) == [False, False, False]
+    ticks = own.rows(
+        "SELECT cpu_ticks / ms_ticks AS per_ms, ms_ticks - sqlserver_start_time_ms_ticks AS up FROM sys.dm_os_sys_info"
+    )[0]
+    assert ticks["per_ms"] > 0 and ticks["up"] >= 0

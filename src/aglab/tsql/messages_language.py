@@ -1,7 +1,8 @@
 """Messages on the language: batches, derived targets, FOR XML, statistics, synonyms.
 
 Source: "Database Engine events and errors" (SQL Server documentation), tables 0 to 999, 1000 to 1999, 2000 to 2999, 4000 to
-4999, 6000 to 6999 and 18000 to 18999 for SQL Server 2022; states are not listed there and are 1 where nothing else is known.
+4999, 6000 to 6999 15000 to 15999 and 18000 to 18999 for SQL Server 2022; states are not listed there and are 1 where nothing
+else is known.
 """
 
 from __future__ import annotations
@@ -49,6 +50,13 @@ LANGUAGE: dict[int, tuple[int, int, str]] = {
         "Attribute-centric column '{0}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.",
     ),
     6864: (16, 1, "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization."),
+    15281: (
+        16,
+        1,
+        "SQL Server blocked access to {0} '{1}' of component '{2}' because this component is turned off as part of the security "
+        "configuration for this server. A system administrator can enable the use of '{2}' by using sp_configure. For more "
+        "information about enabling '{2}', search for '{2}' in SQL Server Books Online.",
+    ),
     18054: (
         16,
         1,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aglab.twin.node import Node
 
 Row = dict[str, Any]
+BOOTED_MS = 60_000  # the machine had been up for a minute when the twin's time began: scripts divide by its ticks
 _KEPT_WAITS = (
     "ASYNC_NETWORK_IO",
     "CHECKPOINT_QUEUE",
@@ -106,8 +107,8 @@ def sys_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
     cpu, memory = node.profile.cpu, node.profile.memory
     kb = int(memory.installed_mb * 1024)
     yield {
-        "cpu_ticks": int(node.cluster.clock.now_us * cpu.ghz * 1000),
-        "ms_ticks": node.cluster.clock.now_us // 1000,
+        "cpu_ticks": int((node.cluster.clock.now_us + BOOTED_MS * 1000) * cpu.ghz * 1000),
+        "ms_ticks": node.cluster.clock.now_us // 1000 + BOOTED_MS,
         "cpu_count": cpu.threads,
         "hyperthread_ratio": cpu.cores_per_socket * cpu.threads_per_core,
         "physical_memory_kb": kb,
@@ -123,7 +124,7 @@ def sys_info(node: Node, arguments: tuple[Any, ...]) -> Iterator[Row]:
         "scheduler_count": len(schedulers(node)),
         "scheduler_total_count": cpu.threads + 12,
         "deadlock_monitor_serial_number": 0,
-        "sqlserver_start_time_ms_ticks": int(node.started_s * 1000),
+        "sqlserver_start_time_ms_ticks": int(node.started_s * 1000) + BOOTED_MS,
         "sqlserver_start_time": EPOCH + dt.timedelta(seconds=node.started_s),
         "affinity_type": 2 if node.affinity is None else 1,
         "affinity_type_desc": "AUTO" if node.affinity is None else "MANUAL",

@@ -46,6 +46,8 @@ MODULES = (
     "tools_more",
     "tools_scripting",
     "usage",
+    "absent",
+    "compatibility_more",
     "tasks",
     "server_views",
 )

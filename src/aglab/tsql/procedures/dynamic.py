@@ -93,7 +93,7 @@ def sp_executesql(executor: Any, arguments: Any) -> Any:
     if not items:
         raise error(201, "sp_executesql", "@statement")
     statement = _text(items[0].value, "@statement")
-    if items[0].type is not None and items[0].type.name in ("varchar", "char") and items[0].variable:
+    if items[0].type is not None and items[0].type.name in ("varchar", "char"):
         raise error(214, "@statement", "ntext/nchar/nvarchar")
     declaration = _text(items[1].value, "@params") if len(items) > 1 else ""
     yield from run_parameterised(executor, statement, declaration, items[2:])

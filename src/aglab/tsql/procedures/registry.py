@@ -16,6 +16,7 @@ MODULES = (
     "dynamic",
     "describe",
     "general",
+    "operating_system",
     "registry_keys",
     "api_cursors",
     "cursor_changes",
