@@ -56,9 +56,10 @@ test-classroom:
 	$(PY) -m pytest tests/unit/test_classroom.py -m classroom -rs
 
 # The same containers with real SQL Server images, for whoever has them: ACCEPT_EULA=Y make verify-live
+# NOTEBOOKS=all runs the book's notebooks there too, NOTEBOOKS="03_workloads ..." some of them.
 verify-live:
 	@scripts/bootstrap.sh test
-	@$(PY) scripts/verify_live.py
+	@$(PY) scripts/verify_live.py $(if $(NOTEBOOKS),--notebooks $(filter-out all,$(NOTEBOOKS)))
 
 nbval:
 	$(PY) -m pytest -n auto --dist loadfile --nbval --nbval-cell-timeout=120 -p no:cacheprovider notebooks

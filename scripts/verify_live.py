@@ -3,7 +3,8 @@
 
 Licence terms restrict publishing benchmarks of SQL Server, so the report holds no rate and no time, only ratios of two runs on
 the same machine. Beside it lie the recordings of the difference corpus and what the twin answers otherwise. You set ACCEPT_EULA.
-Usage: verify_live.py [--out FOLDER] [--keep] (exit code 0 all passed, 1 something failed)
+--notebooks runs the book's notebooks too, each on containers of its own: how many cells hold, and which do not.
+Usage: verify_live.py [--out FOLDER] [--keep] [--notebooks [NAME ...]] (exit code 0 all passed, 1 something failed)
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONNECTED = """SELECT s.connected_state_desc FROM sys.dm_hadr_availability_replica_states AS s
 JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE r.replica_server_name = N'{}'"""
 WAIT_S_MAX = 120.0
+CELL_S_MAX = 3600  # a real server's seconds are the wall's
 OUTCOMES = {"same": "the twin answers the same", "differs": "it answers otherwise", "not known": "it does not know"}
 
 
@@ -162,6 +166,12 @@ class Checks:
         return [*named, self.corpus, self.crash, self.cut, self.clean_stop, self.load]
 
 
+def said(result: dict[str, Any]) -> dict[str, Any]:
+    """The result, printed."""
+    print(f"{'passed' if result['passed'] else 'FAILED'}  {result['what']}: {result['found']}", flush=True)
+    return result
+
+
 def run(checks: Checks) -> list[dict[str, Any]]:
     """Every step, in order; a failure does not end the others, but without a group there is nothing to look at."""
     results = []
@@ -171,10 +181,39 @@ def run(checks: Checks) -> list[dict[str, Any]]:
             results.append({"step": step.__name__, "what": what, "passed": True, "found": step()})
         except (AglabError, AssertionError) as error:
             results.append({"step": step.__name__, "what": what, "passed": False, "found": str(error) or "it did not hold"})
-        print(f"{'passed' if results[-1]['passed'] else 'FAILED'}  {what}: {results[-1]['found']}", flush=True)
+        said(results[-1])
         if checks.cluster is None:
             break
     return results
+
+
+def notebook(name: str) -> dict[str, Any]:
+    """A notebook of the book on containers that were started for it alone, as its lab.toml wants them."""
+    from aglab.lab.labs import describe
+
+    result = {"step": name, "what": f"notebook {name} on the containers", "passed": False}
+    cluster = describe(name.replace("_", "-"))["cluster"]
+    words = ["--bare"] if cluster.get("bare") else []
+    words += ["--cluster-type", cluster["cluster_type"]] if "cluster_type" in cluster else []
+    words += ["--profile", cluster["profile"]] if "profile" in cluster else []
+    try:
+        aglab("down", "--mode", "docker", "--delete-data")
+        aglab("up", "--mode", "docker", *words)
+    except AglabError as error:
+        return {**result, "found": str(error)}
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "cells.xml"
+        nbval = ["--nbval-lax", f"--nbval-cell-timeout={CELL_S_MAX}", "--timeout=0", "-p", "no:cacheprovider", "-q"]
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *nbval, f"--junitxml={kept}", str(ROOT / "notebooks" / f"{name}.ipynb")],
+            env={**os.environ, "AGLAB_MODE": "docker"}, cwd=ROOT, capture_output=True, check=False,
+        )  # fmt: skip
+        cells = ET.parse(kept).findall(".//testcase") if kept.is_file() else []
+    bad = [
+        str(cell.get("name")).split()[-1] for cell in cells if cell.find("failure") is not None or cell.find("error") is not None
+    ]
+    found = f"{len(cells) - len(bad)} of {len(cells)} cells hold" + (f"; not: {', '.join(bad)}" if bad else "")
+    return {**result, "passed": bool(cells) and not bad, "found": found}
 
 
 def report(results: list[dict[str, Any]], cluster: Any) -> dict[str, Any]:
@@ -207,6 +246,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "runs" / "verify-live", help="folder of the report")
     parser.add_argument("--keep", action="store_true", help="leave the containers running")
+    known = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    parser.add_argument("--notebooks", nargs="*", choices=known, metavar="NAME", help="notebooks too; all where none is named")
     options = parser.parse_args()
     if os.environ.get("ACCEPT_EULA", "").lower() not in ("y", "yes"):
         print(
@@ -217,6 +258,10 @@ def main() -> int:
     checks = Checks(options.out)
     try:
         results = run(checks)
+        if options.notebooks is not None and checks.cluster is not None:
+            checks.cluster.close()
+            for name in options.notebooks or known:
+                results.append(said(notebook(name)))
         found = report(results, checks.cluster)
     finally:
         if checks.cluster is not None:

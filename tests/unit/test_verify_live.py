@@ -82,6 +82,60 @@ def test_the_licence_is_the_users_to_accept(verify, monkeypatch, capsys):
     assert "ACCEPT_EULA" in capsys.readouterr().err
 
 
+JUNIT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" tests="3">
+<testcase classname="t.ipynb" name="Cell 0" time="1.6" />
+<testcase classname="t.ipynb" name="Cell 1" time="0.1">{failure}</testcase>
+<testcase classname="t.ipynb" name="Cell 2" time="0.1" /></testsuite></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "passed", "found"),
+    [
+        (JUNIT.format(failure=""), True, "3 of 3 cells hold"),
+        (JUNIT.format(failure='<failure message="16,000 batch requests/s">no</failure>'), False, "2 of 3 cells hold; not: 1"),
+        (JUNIT.format(failure='<error message="the kernel died" />'), False, "2 of 3 cells hold; not: 1"),
+        ("", False, "0 of 0 cells hold"),
+    ],
+)
+def test_a_notebook_is_counted_by_its_cells(verify, monkeypatch, cells, passed, found):
+    """Started as its lab.toml wants; which cells do not hold is said, what they printed is not: it might be a rate."""
+    called = []
+    monkeypatch.setattr(verify, "aglab", lambda *words: called.append(words))
+
+    def pytest_runs(words, env, **_):
+        assert env["AGLAB_MODE"] == "docker"
+        [kept] = [word.partition("=")[2] for word in words if word.startswith("--junitxml=")]
+        if cells:
+            Path(kept).write_text(cells, encoding="utf-8")
+
+    monkeypatch.setattr(verify.subprocess, "run", pytest_runs)
+    result = verify.notebook("13_redo_and_failover")
+    assert (result["passed"], result["found"]) == (passed, found)
+    assert called[0] == ("down", "--mode", "docker", "--delete-data")
+    assert called[1][:5] == ("up", "--mode", "docker", "--cluster-type", "NONE")
+
+
+def test_a_notebook_whose_servers_do_not_start(verify, monkeypatch):
+    """The cause is in the report; nothing is run."""
+
+    def fails(*words):
+        if words[0] == "up":
+            raise AglabError("port 14331 is taken")
+
+    monkeypatch.setattr(verify, "aglab", fails)
+    monkeypatch.setattr(verify.subprocess, "run", lambda *_, **__: pytest.fail("was run"))
+    result = verify.notebook("16_checkpoint_throttle")
+    assert not result["passed"] and result["found"] == "port 14331 is taken"
+
+
+def test_a_notebook_that_is_not_there(verify, monkeypatch, capsys):
+    """Named with those that are, before anything starts."""
+    monkeypatch.setattr("sys.argv", ["verify_live.py", "--notebooks", "99_none"])
+    with pytest.raises(SystemExit):
+        verify.main()
+    assert "'99_none'" in capsys.readouterr().err
+
+
 def test_every_step_says_what_it_looks_at(verify):
     """Each has a sentence for the report, and the last one gives a ratio only."""
     steps = verify.Checks(Path("unused")).steps()
