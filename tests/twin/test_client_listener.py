@@ -178,3 +178,30 @@ def test_without_a_cluster_the_listener_stays_where_it_was_made(tmp_path):
         link.sql("ALTER AVAILABILITY GROUP ag1 FORCE_FAILOVER_ALLOW_DATA_LOSS", node="sql2")
         with pytest.raises(Exception, match=r"(?i)not accessible|unable|login|983"):
             ask(link, link.ports["sql1"], "ReadOnly")
+
+
+def test_what_cannot_be_is_refused_with_the_documented_error(group):
+    """47120, 1468 for a new name; a database that has joined already is only told so (41145), not that it lacks log (1408)."""
+    wrong = "ALTER AVAILABILITY GROUP ag1 MODIFY REPLICA ON N'sql2' WITH (PRIMARY_ROLE (READ_WRITE_ROUTING_URL = N'http://x'))"
+    assert "READ_WRITE_ROUTING_URL 'http://x'" in refused(group, wrong)
+    assert "involved in a database mirroring session or an availability group" in refused(
+        group, "ALTER DATABASE Shop MODIFY NAME = Store"
+    )
+    with contextlib.closing(group.connect("sql2")) as connection:
+        cursor = connection.cursor()
+        cursor.execute("ALTER DATABASE Shop SET HADR AVAILABILITY GROUP = ag1")
+        assert "has already joined the availability group" in str(cursor.messages)
+
+
+def test_log_that_a_suspended_replica_needs_is_kept(group):
+    """log_reuse_wait_desc of a user's database is AVAILABILITY_REPLICA after a log backup, until the replica has redone it."""
+    reason = "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Shop'"
+    group.sql("ALTER DATABASE Shop SET HADR SUSPEND", node="sql3")
+    group.sql("CREATE TABLE dbo.n (id int); INSERT INTO dbo.n SELECT value FROM GENERATE_SERIES(1, 500)", database="Shop")
+    assert group.value(reason) == "LOG_BACKUP"
+    group.sql("BACKUP LOG Shop TO DISK = N'NUL'")
+    assert group.value(reason) == "AVAILABILITY_REPLICA"
+    assert group.value(reason, node="sql2") == "NOTHING"
+    group.sql("ALTER DATABASE Shop SET HADR RESUME", node="sql3")
+    group.sql("WAITFOR DELAY '00:00:05'")
+    assert group.value(reason) == "NOTHING"

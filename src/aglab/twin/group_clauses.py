@@ -92,7 +92,7 @@ _REPLICA_FIELDS = {
 
 
 def replica_changes(reader: Clauses, replica: str, what: str) -> dict[str, Any]:
-    """``WITH (...)`` of a replica: fields of :class:`ReplicaSpec`. Errors 155, 19401, 35232."""
+    """``WITH (...)`` of a replica: fields of :class:`ReplicaSpec`. Errors 155, 19401, 35232, 47120."""
     said = reader.options(_REPLICA, what)
     changes: dict[str, Any] = {}
     for name, value in said.items():
@@ -102,10 +102,10 @@ def replica_changes(reader: Clauses, replica: str, what: str) -> dict[str, Any]:
             changes[_REPLICA_FIELDS[name]] = value
     if "endpoint_url" in changes and parsed_url(changes["endpoint_url"]) is None:
         raise refusal(35232, changes["endpoint_url"])
-    for field in ("read_only_routing_url", "read_write_routing_url"):
+    for field, number in (("read_only_routing_url", 19401), ("read_write_routing_url", 47120)):
         url = changes.get(field)
         if url is not None and parsed_url(url) is None:
-            raise refusal(19401, url, replica)
+            raise refusal(number, url, replica)
     return changes
 
 

@@ -303,7 +303,9 @@ def _join_database(node: Node, name: str, group_name: str, session: Session) -> 
     if database is None:
         raise error(5011, name)
     known = group.holds(name) or name
-    if database.options["state"] != RESTORING and group.role(node.name) != "PRIMARY":
+    copy = group.rules.nodes[node.name].databases.get(known)
+    joined = copy is not None and copy.joined
+    if not joined and database.options["state"] != RESTORING and group.role(node.name) != "PRIMARY":
         _raise([ag.refuse(1408, name)])
     restored = node.restoring.get(name.lower())
     if restored is not None:

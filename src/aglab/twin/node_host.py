@@ -137,6 +137,7 @@ class HostAnswers(Requests):
         """Set log_reuse_wait: who needs the oldest log (1 CHECKPOINT, 2 LOG_BACKUP, 9 AVAILABILITY_REPLICA, 13 OLDEST_PAGE)."""
         database = self.instance.database(self.database_name)
         gauges = self.cluster.plant.gauges(self.name)
+        self._note_group_log(self.database_name if gauges else "")
         if database is None or not gauges:
             return
         end = gauges["lsn_end"]
@@ -148,6 +149,15 @@ class HostAnswers(Requests):
                 holders.append((self.cluster.plant.gauges(other)["lsn_redone"], 9))
         oldest, reason = min(holders, key=lambda one: one[0])
         database.options["log_reuse_wait"] = reason if end - oldest > LOG_REUSE_BYTES else 0
+
+    def _note_group_log(self, but: str) -> None:
+        """The same for the other databases of availability groups, by the rules: log that a copy has yet to redo is kept."""
+        for group in self.cluster.groups.here(self.name):
+            for name, copy in group.rules.nodes[self.name].databases.items():
+                database = self.instance.database(name)
+                if database is not None and copy.joined and name.lower() != but.lower():
+                    word = ag.log_reuse_wait(group.rules, self.name, name)
+                    database.options["log_reuse_wait"] = next(one for one, known in LOG_REUSE.items() if known == word)
 
     def log_filled(self, at_s: float) -> None:
         """The load's log file is full: what the errorlog says, once."""

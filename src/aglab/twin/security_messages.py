@@ -104,6 +104,13 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         1,
         "Please create a master key in the database or open the master key in the session before performing this operation.",
     ),
+    47120: (
+        16,
+        1,
+        "The READ_WRITE_ROUTING_URL '{0}' specified for availability replica '{1}' is not valid. It does not follow the required "
+        "format of 'TCP://system-address:port'. For information about the correct routing URL format, see the CREATE "
+        "AVAILABILITY GROUP documentation in SQL Server Books Online.",
+    ),
     19401: (
         16,
         1,

@@ -169,6 +169,10 @@ class DatabaseMixin(FileMixin):
         if instance.database(new) is not None:
             raise error(1801, new, line=s.line)
         old = database.name
+        if self.runtime.host.replicates(old) and database.options["group_database_id"] is not None:
+            problem = error(1468, old, line=s.line)
+            problem.followed_by = error(5069, line=s.line)  # type: ignore[attr-defined]
+            raise problem
         del instance.databases[old.lower()]
         database.name = new
         instance.databases[new.lower()] = database
