@@ -61,6 +61,8 @@ def prepare(
     sending = 0.0
     syncing = 0.0
     small = 0.0  # replicas that log goes compressed to
+    env[at.E_SYNC_WAY] = hw[p, at.H_WAY]
+    env[at.E_SYNC_RTT] = hw[p, at.H_RTT]
     for node in range(hw.shape[0]):
         sync[node] = 0.0
         if node != p and st[node, at.S_CONNECTED] > 0.5:
@@ -70,6 +72,9 @@ def prepare(
             syncing += waited
             if alike[node] < 0.0:
                 sync[node] = waited
+            if waited > 0.5:
+                env[at.E_SYNC_WAY] = min(env[at.E_SYNC_WAY], hw[node, at.H_WAY])
+                env[at.E_SYNC_RTT] = max(env[at.E_SYNC_RTT], hw[node, at.H_RTT])
     env[at.E_USERS] = users
     env[at.E_READS] = hw[p, at.H_READS_PER_TX] + missing_hot(p, wl, st) + missing_rest(p, wl, st)
     env[at.E_DATA_READS] = env[at.E_READS] + wl[at.W_SPILL_DATA]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aglab.core.errors import UsageError
 from aglab.core.quantity import check_number
 from aglab.engine import layout as at
 from aglab.engine.flow import Flow
@@ -128,6 +129,12 @@ def _as_it_runs(flow: Flow) -> Scenario:
 
 def _parameters(scenario: Scenario, found: Steady) -> tuple[Ints, Floats]:
     """Times in ns and ns per byte of the pipeline, from the engine's arrays and the flow's solution."""
+    for replica in scenario.replicas:
+        if replica.far:
+            raise UsageError(
+                f"replica {replica.name} has a way of its own, and event by event all replicas are alike (events)",
+                "leave rtt_us, bandwidth_gbit_s and loss of [[replicas]] out",
+            )
     params = build(scenario)
     here, ct, wl = params.hw[0], params.ct, params.wl
     others = len(scenario.replicas) - 1

@@ -123,7 +123,7 @@ def _seeding(profile: Profile, job: Seeding, total_bytes: float, overrides: Mapp
     row = backup_row(profile, stream, total_bytes, 1, overrides)
     packed = row[at.J_TRANSFER] / row[at.J_OUT]
     row[at.J_KIND] = at.JOB_KINDS.index("seeding")
-    row[at.J_TARGET] = min(profile.network.bytes_s, profile.data.write_bytes_s / packed)
+    row[at.J_TARGET] = min(profile.network.connection_bytes_s, profile.data.write_bytes_s / packed)
     row[at.J_LATENCY] += profile.network.rtt_us * 1e-6
     row[at.J_NET] = 1.0 / packed
     return row

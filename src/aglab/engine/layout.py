@@ -266,8 +266,10 @@ JOB_KINDS = ("backup", "restore", "index_rebuild", "integrity_check", "seeding",
     E_LOG_IDLE,  # least time to harden a record
     E_LOG_TURN,
     E_WAY,  # log rate to each secondary that network, pipeline and jobs leave
+    E_SYNC_WAY,  # least that the ways to synchronous secondaries carry, B/s
+    E_SYNC_RTT,  # and the longest round trip among them
     ENV_SIZE,
-) = range(36)
+) = range(38)
 
 
 def workspace(nodes: int) -> tuple[Array, Array, Array, Array]:

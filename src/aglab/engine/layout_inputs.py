@@ -34,8 +34,9 @@
     H_OTHER_NET,
     H_QUEUE_S,  # what a read waits behind another one in the same device's queue
     H_QUEUE_POOLING,  # exponent of the wait there: how many I/Os one device works on at once
+    H_WAY,  # log that one connection to or from this node carries, B/s; beyond any where its way is the network's
     HW_SIZE,
-) = range(29)
+) = range(30)
 
 # --- wl: one average transaction
 (

@@ -100,11 +100,24 @@ def send_bytes_s_max(primary: int, wire: float, hw: Array, ct: Array) -> float:
 
 
 @kernel
-def through_gate(rate: float, message: float, primary: int, hw: Array, ct: Array) -> float:
+def round_trip(primary: int, node: int, hw: Array) -> float:
+    """Round trip between two nodes (s): the longer of their ways to the others."""
+    return max(hw[primary, at.H_RTT], hw[node, at.H_RTT])
+
+
+@kernel
+def through_gate(rate: float, message: float, rtt: float, ct: Array) -> float:
     """``rate`` as far as flow control lets it: a gate of messages of this size is not acknowledged before a round trip."""
-    if ct[at.C_GATE] > 0.0 and hw[primary, at.H_RTT] > 0.0:
-        return min(rate, ct[at.C_GATE] * message / hw[primary, at.H_RTT])
+    if ct[at.C_GATE] > 0.0 and rtt > 0.0:
+        return min(rate, ct[at.C_GATE] * message / rtt)
     return rate
+
+
+@kernel
+def on_the_way(rate: float, message: float, primary: int, node: int, hw: Array, ct: Array) -> float:
+    """``rate`` as far as the way between two nodes carries it: its bandwidth, its losses, and flow control."""
+    rate = min(rate, min(hw[primary, at.H_WAY], hw[node, at.H_WAY]))
+    return through_gate(rate, message, round_trip(primary, node, hw), ct)
 
 
 @kernel
@@ -169,15 +182,15 @@ def commit(tx_s: float, here: Array, primary: int, hw: Array, ct: Array, sync: A
     total = start + latency
     out[at.O_COMMIT_LOCAL] = total
     if env[at.E_NSYNC] > 0.5:
-        rate_max = through_gate(env[at.E_WAY], size, primary, hw, ct)
-        util = bytes_s / rate_max
-        send = _NEVER
-        if util < 1.0:
-            send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util))) + size * env[at.E_PACK_S]
         for node in range(hw.shape[0]):
             if sync[node] > 0.5:
+                rate_max = on_the_way(env[at.E_WAY], size, primary, node, hw, ct)
+                util = bytes_s / rate_max
+                send = _NEVER
+                if util < 1.0:
+                    send = size / rate_max * (1.0 + others * util / (2.0 * (1.0 - util))) + size * env[at.E_PACK_S]
                 there = log_write_latency(bytes_s, size, others, harden_idle(hw[node]), hw[node, at.H_LOG_BW])
-                remote = max(remote, send + hw[node, at.H_RTT] + there)
+                remote = max(remote, send + round_trip(primary, node, hw) + there)
         total = start + max(latency, remote) + ct[at.C_SYNC_OVERHEAD]
         remote = remote + ct[at.C_SYNC_OVERHEAD]
     out[at.O_REMOTE] = remote

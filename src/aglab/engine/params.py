@@ -11,7 +11,7 @@ from aglab.core.units import KIB
 from aglab.engine import layout as at
 from aglab.engine.layout import Array
 from aglab.engine.tempdb import fill_tempdb
-from aglab.engine.versions import fill_log_file, fill_transport, local_factor, processors
+from aglab.engine.versions import ANY_RATE, fill_log_file, fill_transport, fill_ways, local_factor, processors
 from aglab.scenario import Scenario
 
 
@@ -26,8 +26,9 @@ class Params:
 
 def build(scenario: Scenario) -> Params:
     """The parameter arrays of a scenario."""
-    row = machine_row(scenario)
-    return Params(np.tile(row, (len(scenario.replicas), 1)), workload_row(scenario), constants_row(scenario))
+    hw = np.tile(machine_row(scenario), (len(scenario.replicas), 1))
+    fill_ways(scenario, hw)
+    return Params(hw, workload_row(scenario), constants_row(scenario))
 
 
 def machine_row(scenario: Scenario) -> Array:
@@ -51,6 +52,7 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_LOG_BW] = profile.log.write_bytes_s
     hw[at.H_NET_BW] = profile.network.bytes_s
     hw[at.H_RTT] = profile.network.rtt_us * 1e-6
+    hw[at.H_WAY] = ANY_RATE
     hw[at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(profile.memory.buffer_pool_pages)
     slots = max(1.0, profile.data.read_iops * profile.data.read_latency_us * 1e-6)  # of one device: a page lies on one of them
     hw[at.H_QUEUE_S] = profile.data.read_queue_s

@@ -72,7 +72,10 @@ def start(flow: Flow, index: int, job: Job) -> None:
         total = float(flow.state.st[index, at.S_LSN] - min(flow.state.st[index, at.S_BACKUP], flow.state.st[index, at.S_LSN]))
     if isinstance(job, IndexRebuild):
         _check_rebuild(flow, job)
-    made = job_row(profile_of(flow, index), job, max(total, PAGE_BYTES), overrides=scenario.overrides)
+    machine = profile_of(flow, index)
+    if isinstance(job, Seeding):
+        machine = dataclasses.replace(machine, network=scenario.way(flow.names[index], job.to))
+    made = job_row(machine, job, max(total, PAGE_BYTES), overrides=scenario.overrides)
     made[at.J_LOAD] = row[at.J_LOAD]
     if isinstance(job, Seeding):
         _start_target(flow, index, job, made)

@@ -112,7 +112,8 @@ def ways_share(node: int, job: Array, rate: float, log_busy: float, hw: Array, c
     here = hw[node]
     made = log_busy * here[at.H_LOG_BW]
     sending = env[at.E_NSEND]
-    way = through_gate(send_bytes_s_max(node, env[at.E_WIRE], hw, ct), ct[at.C_LOG_BLOCK], node, hw, ct)
+    way = min(send_bytes_s_max(node, env[at.E_WIRE], hw, ct), env[at.E_SYNC_WAY])
+    way = through_gate(way, ct[at.C_LOG_BLOCK], env[at.E_SYNC_RTT], ct)
     most = SHARE_MOST if env[at.E_USERS] > 0.0 else 1.0
     if job[at.J_LOG] > 0.0:
         room = max(most * here[at.H_LOG_BW] - made, (1.0 - SHARE_MOST) * here[at.H_LOG_BW])

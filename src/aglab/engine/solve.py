@@ -10,7 +10,7 @@ from __future__ import annotations
 from aglab.engine import layout as at
 from aglab.engine.jit import kernel
 from aglab.engine.layout import Array
-from aglab.engine.logpath import commit, flush_rate, log_bytes_s_max, plan_commits, through_gate
+from aglab.engine.logpath import commit, flush_rate, log_bytes_s_max, on_the_way, plan_commits
 from aglab.engine.machine import cpu, cpu_capacity, data_volume
 from aglab.engine.tempdb import tempdb_limit, tempdb_time
 
@@ -38,7 +38,7 @@ def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Arra
 
 
 @kernel
-def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) -> float:
+def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array) -> float:
     """The least of the stations' limits (tx/s): no solution lies above it."""
     here = hw[primary]
     demand = env[at.E_CPU] + env[at.E_SEND_WORK]
@@ -51,8 +51,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, env: Array) ->
         limit = tempdb_limit(limit, wl)
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:
         log_max = log_bytes_s_max(here, ct) * (1.0 - env[at.E_JOB_LOG]) * (1.0 - here[at.H_OTHER_LOG])
-        if env[at.E_NSYNC] > 0.5:
-            log_max = min(log_max, through_gate(env[at.E_WAY], env[at.E_BLOCK_MOST], primary, hw, ct))
+        for node in range(hw.shape[0]):
+            if sync[node] > 0.5:
+                log_max = min(log_max, on_the_way(env[at.E_WAY], env[at.E_BLOCK_MOST], primary, node, hw, ct))
         limit = min(limit, log_max / wl[at.W_LOG])
     return limit
 
@@ -83,7 +84,7 @@ def root(guess: float, slope: float, primary: int, hw: Array, wl: Array, ct: Arr
     slope needs about three looks at R. Where it does not settle, :func:`solve_bracketed` takes over.
     """
     here = hw[primary]
-    top = throughput_max(primary, hw, wl, ct, env) * (1.0 - 1e-12)
+    top = throughput_max(primary, hw, wl, ct, sync, env) * (1.0 - 1e-12)
     if env[at.E_USERS] <= 0.0 or top <= 0.0:
         response(0.0, here, primary, hw, wl, ct, sync, env, out)
         return 0.0

@@ -22,9 +22,9 @@ from aglab.engine.logpath import (
     harden_idle,
     log_turn,
     log_write_latency,
+    on_the_way,
     packed,
     send_bytes_s_max,
-    through_gate,
 )
 from aglab.engine.machine import cpu_utilisation, data_volume, plan_volume
 from aglab.engine.pages import plan_writes
@@ -207,12 +207,12 @@ def tick(
     if flushes > 0.0 and cl[at.K_X] > 0.0:
         message = cl[at.K_X] * wl[at.W_LOG] / flushes
     rate_max = send_bytes_s_max(p, env[at.E_WIRE], hw, ct) * (1.0 - env[at.E_JOB_NET])
-    rate_max = through_gate(rate_max, message, p, hw, ct)
     for node in range(hw.shape[0]):
+        rate = on_the_way(rate_max, message, p, node, hw, ct)
         if alike[node] >= 0.0:
-            keep_up(node, int(alike[node]), p, dt, rate_max, st, tot)
+            keep_up(node, int(alike[node]), p, dt, rate, st, tot)
         elif node != p:
-            tick_secondary(node, p, dt, rate_max, flushes, job_log, hw, wl, ct, st, seg, tot, jb, env, out)
+            tick_secondary(node, p, dt, rate, flushes, job_log, hw, wl, ct, st, seg, tot, jb, env, out)
 
 
 @entry

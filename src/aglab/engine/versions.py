@@ -25,6 +25,7 @@ from aglab.scenario import Scenario
 REFERENCE_GHZ = 2.6  # the core that constants of processor time are about
 WORKERS_MOST = 16  # redo workers of one database
 THREADS_MOST = 100  # redo workers of one instance
+ANY_RATE = 1e18  # B/s: more than any way carries
 INSTANT_GROWTH_MB = 64.0  # 2022 grows a log by so much without writing zeros
 _REDO = {
     "2014": "redo_bytes_s_2014",
@@ -88,6 +89,17 @@ def fill_transport(scenario: Scenario, ct: Array) -> None:
     per_byte = 1.0 / (job_constant("compress_mb_s_per_ghz", scenario.overrides) * REFERENCE_GHZ * 1e6)
     ct[at.C_PACK_CPU] = per_byte
     ct[at.C_UNPACK_CPU] = per_byte / job_constant("decompress_gain", scenario.overrides)
+
+
+def fill_ways(scenario: Scenario, hw: Array) -> None:
+    """Columns of ``hw`` about ways that are not the network's: round trip, and the log that one connection carries."""
+    ratio = job_constant("compression_ratio", scenario.overrides)
+    for node, replica in enumerate(scenario.replicas):
+        if replica.far:
+            way = replica.way(scenario.profile.network)
+            packed = compressed(scenario, replica.availability_mode == "SYNCHRONOUS_COMMIT")
+            hw[node, at.H_RTT] = way.rtt_us * 1e-6
+            hw[node, at.H_WAY] = way.connection_bytes_s * (ratio if packed else 1.0)
 
 
 def fill_log_file(scenario: Scenario, ct: Array) -> None:

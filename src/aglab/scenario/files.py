@@ -6,8 +6,9 @@ as a table (``name``, or ``mix = { "tpcc-like" = 0.8, "tpce-like" = 0.2 }``, and
 an optional ``every_s`` (again and again), ``node`` and ``database``, and the values that change then
 (:data:`aglab.scenario.CHANGES`). A backup is a table of :class:`aglab.scenario.jobs.BackupJob`:
 ``backup = { devices = 4, compression = true }``; an index rebuild, an integrity check or seeding is one of
-:mod:`aglab.scenario.maintenance`. Each ``[[databases]]`` is one of several databases that share the machines: a ``name`` and
-the keys of ``[set]`` that are its own.
+:mod:`aglab.scenario.maintenance`. Each ``[[replicas]]`` says what is one replica's own: ``mode``, and its way to the others
+(``rtt_us``, ``bandwidth_gbit_s``, ``loss``). Each ``[[databases]]`` is one of several databases that share the machines: a
+``name`` and the keys of ``[set]`` that are its own.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from typing import Any
 from aglab.core.errors import UsageError, unknown_name
 from aglab.core.quantity import check_number, load_toml
 from aglab.scenario.changes import Change, check_change
-from aglab.scenario.keys import ALIASES, SPECIAL, apply_settings
-from aglab.scenario.model import Scenario, Settings
+from aglab.scenario.keys import ALIASES, MODES_BY_NAME, SPECIAL, apply_settings
+from aglab.scenario.model import Replica, Scenario, Settings
 from aglab.workload import mixed
 
 _EVERY = {"unit": "s", "low": 0.0, "high": 1e9, "meaning": "interval of repetitions; 0 for none"}
-_TABLES = ("settings", "tempdb", "hardware", "constants", "set", "ag", "timeline", "databases")
+_TABLES = ("settings", "tempdb", "hardware", "constants", "set", "ag", "replicas", "timeline", "databases")
 _KNOWN = ("title", "profile", "workload", "database", *_TABLES)
 
 
@@ -59,6 +60,7 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     settings |= {f"constants.{key}": value for key, value in table.get("constants", {}).items()}
     scenario = apply_settings(scenario, {**ag, **settings})
     scenario = apply_settings(scenario, table.get("set", {}))
+    scenario = dataclasses.replace(scenario, replicas=read_replicas(table.get("replicas", []), scenario.replicas, where))
     scenario = dataclasses.replace(scenario, title=str(table.get("title", "")), database=str(table.get("database", "OLTP")))
     databases = read_databases(table.get("databases", []), where)
     names = tuple(name for name, _ in databases)
@@ -66,6 +68,29 @@ def scenario_from(table: Mapping[str, Any], where: str, folder: Path | None = No
     scenario = dataclasses.replace(scenario, timeline=timeline, databases=databases)
     scenario.each()  # a wrong key of a database is said now
     return scenario
+
+
+def read_replicas(entries: Any, replicas: tuple[Replica, ...], where: str) -> tuple[Replica, ...]:
+    """The replicas, with what entries of ``[[replicas]]`` say of some: mode, and a way to the others of their own."""
+    if not isinstance(entries, list):
+        raise UsageError(f"replicas of {where} must be a list of tables", "write [[replicas]] before each entry")
+    found = {replica.name: replica for replica in replicas}
+    for index, entry in enumerate(entries):
+        told = dict(entry) if isinstance(entry, dict) else {}
+        name = str(told.pop("name", ""))
+        if name not in found:
+            raise unknown_name(f"name of entry {index + 1} of replicas in {where}: node", name, tuple(found))
+        if "mode" in told:
+            mode = told.pop("mode")
+            if mode not in MODES_BY_NAME:
+                raise unknown_name(f"mode of replica {name} in {where}", str(mode), tuple(MODES_BY_NAME))
+            told["availability_mode"] = MODES_BY_NAME[mode]
+        fields = tuple(spec.name for spec in dataclasses.fields(Replica) if spec.metadata)
+        for key in told:
+            if key not in fields:
+                raise unknown_name(f"key of replica {name} in {where}", key, ("name", "mode", *fields[1:]))
+        found[name] = dataclasses.replace(found[name], **told)
+    return tuple(found.values())
 
 
 def read_databases(entries: Any, where: str) -> tuple[tuple[str, Mapping[str, Any]], ...]:

@@ -18,6 +18,7 @@ from aglab.scenario.checks import REPLICAS_MAX
 from aglab.scenario.model import MODES, Replica, Scenario
 from aglab.workload import Workload
 
+MODES_BY_NAME = {"sync": MODES[0], "async": MODES[1], **{mode: mode for mode in MODES}}
 _OWN = ("workload", "settings", "tempdb")
 _PARTS = ("cpu", "memory", "data", "log", "network", "persistent_memory")
 
@@ -116,15 +117,15 @@ def _replicas(scenario: Scenario, value: Any) -> Scenario:
     }
     count = int(check_number("replicas", _as_number(value), limits, "availability group"))
     mode = scenario.replicas[-1].availability_mode if len(scenario.replicas) > 1 else MODES[0]
-    names = [scenario.replicas[0], *(Replica(f"sql{index + 1}", mode) for index in range(1, count))]
+    more = [Replica(f"sql{index + 1}", mode) for index in range(len(scenario.replicas), count)]
+    names = [*scenario.replicas[:count], *more]
     return dataclasses.replace(scenario, replicas=tuple(names))
 
 
 def _mode(scenario: Scenario, value: Any) -> Scenario:
-    known = {"sync": MODES[0], "async": MODES[1], **{mode: mode for mode in MODES}}
-    if value not in known:
-        raise unknown_name("mode", str(value), tuple(known))
-    secondaries = [dataclasses.replace(replica, availability_mode=known[value]) for replica in scenario.replicas[1:]]
+    if value not in MODES_BY_NAME:
+        raise unknown_name("mode", str(value), tuple(MODES_BY_NAME))
+    secondaries = [dataclasses.replace(replica, availability_mode=MODES_BY_NAME[value]) for replica in scenario.replicas[1:]]
     return dataclasses.replace(scenario, replicas=(scenario.replicas[0], *secondaries))
 
 

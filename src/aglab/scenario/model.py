@@ -17,6 +17,7 @@ from aglab.core.quantity import Constant, all_constants, check, choice, constant
 from aglab.core.units import mib_per_s_to_pages_per_s
 from aglab.hardware import Profile
 from aglab.hardware.numa import numa_nodes
+from aglab.hardware.parts import Network
 from aglab.hardware.profile import SQL_VERSIONS
 from aglab.scenario.changes import Change
 from aglab.scenario.checks import REPLICAS_MAX, check_scenario
@@ -26,6 +27,7 @@ from aglab.workload import Workload
 
 MODES = ("SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")
 RAMP_STEPS = 20
+_WAY = ("rtt_us", "bandwidth_gbit_s", "loss")
 SAMPLES_MAX = 1_000_000  # some 700 MB for three replicas
 
 
@@ -35,9 +37,22 @@ class Replica:
 
     name: str
     availability_mode: str = choice(MODES, "how a commit waits for this replica", default="SYNCHRONOUS_COMMIT")
+    rtt_us: float = number("us", 0, 1e7, "round trip to the other replicas; 0: as the network's", default=0.0)
+    bandwidth_gbit_s: float = number("Gbit/s", 0, 10000, "link to the other replicas; 0: as the network's", default=0.0)
+    loss: float = number("", 0, 0.2, "share of packets that are lost on the way to them; 0: as the network's", default=0.0)
 
     def __post_init__(self) -> None:
         check(self, f"replica {self.name!r}")
+
+    @property
+    def far(self) -> bool:
+        """Whether its way to the others is its own."""
+        return bool(self.rtt_us or self.bandwidth_gbit_s or self.loss)
+
+    def way(self, network: Network) -> Network:
+        """Its way to the others: the machines' network, but for what is its own."""
+        own = {name: getattr(self, name) for name in _WAY if getattr(self, name)}
+        return dataclasses.replace(network, **own) if own else network
 
 
 @dataclass(frozen=True)
@@ -232,6 +247,15 @@ class Scenario:
         return {
             name: dataclasses.replace(entry, value=self.overrides.get(name, entry.value)) for name, entry in constants().items()
         }
+
+    def way(self, one: str, other: str) -> Network:
+        """The network between two nodes: the worse of the ways that each has to the others."""
+        ends = [replica.way(self.profile.network) for replica in self.replicas if replica.name in (one, other)]
+        return Network(
+            bandwidth_gbit_s=min(end.bandwidth_gbit_s for end in ends),
+            rtt_us=max(end.rtt_us for end in ends),
+            loss=max(end.loss for end in ends),
+        )
 
     def each(self) -> tuple[Scenario, ...]:
         """One scenario for each database, with its own settings and part of the timeline; one alone is the scenario itself."""
