@@ -415,3 +415,23 @@ def test_a_function_may_loop_for_long() -> None:
     assert client.run("SELECT dbo.l()").rows == [(5000,)]
     client.run("CREATE FUNCTION dbo.w() RETURNS int AS BEGIN WAITFOR DELAY '00:00:01'; RETURN 1 END")
     assert client.run("SELECT dbo.w()").errors == [443]
+
+
+def test_a_database_made_again_is_another() -> None:
+    """A plan for a table of a dropped database is not used for the table of the same name in the next."""
+    client = Client()
+    for value in (1, 2):
+        client.run("CREATE DATABASE again")
+        client.run("USE again; CREATE TABLE dbo.t (a int)")
+        client.run(f"INSERT dbo.t VALUES ({value})")
+        assert client.run("SELECT a FROM dbo.t").rows == [(value,)]
+        client.run("USE master; DROP DATABASE again")
+
+
+def test_order_by_a_qualified_column_of_a_union() -> None:
+    """It means the column of the first query's select list; one that is not there is error 104."""
+    one = Client()
+    one.run("CREATE TABLE t (id int, v varchar(9)); INSERT t VALUES (1, 'a'), (4, 'd')")
+    text = "SELECT a.id, a.v FROM t a UNION SELECT b.id, b.v FROM t b ORDER BY {} DESC"
+    assert one.run(text.format("a.id")).rows[0] == (4, "d")
+    assert one.run(text.format("b.id")).errors == [104]

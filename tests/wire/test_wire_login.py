@@ -180,12 +180,19 @@ def test_broken_prelogins(why, payload):
 
 
 def test_fedauth_and_mars_are_answered_off():
-    """FEDAUTHREQUIRED is answered 0, and a wish for MARS with off."""
+    """FEDAUTHREQUIRED is answered 0, MARS with off."""
     conn = ServerConnection(ServerConfig(version=(16, 0, 4135, 4)))
     conn.receive(prelogin(2, ((6, b"\x01"),)))
     assert conn.data_to_send()[8:] == bytes.fromhex(
         "00001f0006 0100250001 0200260001 0300270000 0400270001 0600280001 ff 100010270004 02 00 00 00"
     )
+
+
+def test_a_wish_for_mars_is_not_answered():
+    """An answer "off" makes Microsoft's ODBC driver give up; without one it goes on with one result at a time."""
+    conn = ServerConnection(ServerConfig(version=(16, 0, 4135, 4)))
+    conn.receive(prelogin(2, mars=True))
+    assert conn.data_to_send()[8:] == bytes.fromhex("0000150006 01001b0001 02001c0001 03001d0000 ff 100010270004 02 00")
 
 
 def test_out_of_turn_calls_and_messages():

@@ -23,9 +23,9 @@ def packets(kind: int, payload: bytes, size: int = 512, status: int = 0) -> byte
     return b"".join(packet(kind, part, flag) for part, flag in zip(parts, flags, strict=True))
 
 
-def prelogin(encryption: int = 2, extra: tuple[tuple[int, bytes], ...] = ()) -> bytes:
+def prelogin(encryption: int = 2, extra: tuple[tuple[int, bytes], ...] = (), mars: bool = False) -> bytes:
     """A PRELOGIN packet."""
-    options = [(0, b"\x11\x00\x00\x00\x00\x00"), (1, bytes((encryption,))), (4, b"\x00"), *extra]
+    options = [(0, b"\x11\x00\x00\x00\x00\x00"), (1, bytes((encryption,))), (4, bytes((mars,))), *extra]
     offset = 5 * len(options) + 1
     head, body = b"", b""
     for token, value in options:

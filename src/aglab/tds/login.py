@@ -73,15 +73,21 @@ def choose_encryption(wish: int, config: ServerConfig) -> tuple[int, str]:
 
 
 def prelogin_answer(config: ServerConfig, asked: Prelogin, encryption: int) -> bytes:
-    """The PRELOGIN message of the server. MARS is answered "off": sessions within a connection are not carried."""
+    """The PRELOGIN message of the server. MARS is "off", and not spoken of to a client that wants it.
+
+    Sessions within a connection are not carried. Where the option is missing, as from a server older than MARS, Microsoft's ODBC
+    driver and .NET's SqlClient go on and say themselves that the connection is busy when a second result is asked for; an answer
+    "off" to a wish makes the ODBC driver give up the connection without a word. pymssql's older FreeTDS needs the option.
+    """
     major, minor, build, revision = config.version
     options = [
         (VERSION, struct.pack(">BBHH", major, minor, build, revision)),
         (ENCRYPTION, bytes((encryption,))),
         (INSTANCE, b"\x00"),
         (THREAD, b""),
-        (MARS, b"\x00"),
     ]
+    if not asked.mars:
+        options.append((MARS, b"\x00"))
     if asked.fedauth:
         options.append((FEDAUTH, b"\x00"))
     offset = 5 * len(options) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from aglab.tsql.catalog.objects import _OBJECT, _base, constraint_id
+from aglab.tsql.catalog.objects import _OBJECT, COLUMN, _base, column_rows, constraint_id
 from aglab.tsql.catalog.registry import provide
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Table
@@ -47,14 +47,21 @@ def _default_constraints(runtime: Any, database: Database, arguments: tuple[Any,
 
 
 @provide(
-    """sys.identity_columns: object_id int!, name sysname, column_id int!, seed_value sql_variant, increment_value
-    sql_variant, last_value sql_variant, is_not_for_replication bit"""
+    f"sys.identity_columns: {COLUMN}, seed_value sql_variant, increment_value sql_variant, last_value sql_variant, "
+    "is_not_for_replication bit"
 )
-def _identity_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    for table in database.tables():
-        for number, column in enumerate(table.columns, 1):
-            if column.identity is not None:
-                yield table.id, column.name, number, column.identity[0], column.identity[1], table.identity_last, False
+def _identity_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    tables = {table.id: table for table in database.tables()}
+    for row in column_rows(runtime, database, arguments):
+        table = tables.get(row["object_id"])
+        identity = table.columns[row["column_id"] - 1].identity if table is not None else None
+        if table is not None and identity is not None:
+            yield row | {
+                "seed_value": identity[0],
+                "increment_value": identity[1],
+                "last_value": table.identity_last,
+                "is_not_for_replication": False,
+            }
 
 
 @provide(

@@ -142,8 +142,7 @@ def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
         }
 
 
-@provide(
-    """sys.columns: object_id int!, name sysname, column_id int!, system_type_id tinyint!, user_type_id int!, max_length smallint!,
+COLUMN = """object_id int!, name sysname, column_id int!, system_type_id tinyint!, user_type_id int!, max_length smallint!,
     precision tinyint!, scale tinyint!, collation_name sysname, is_nullable bit, is_ansi_padded bit!, is_rowguidcol bit!, is_identity bit!,
     is_computed bit!, is_filestream bit!, is_replicated bit, is_non_sql_subscribed bit, is_merge_published bit, is_dts_replicated bit,
     is_xml_document bit!, xml_collection_id int!, default_object_id int!, rule_object_id int!, is_sparse bit, is_column_set bit,
@@ -151,8 +150,10 @@ def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Ite
     encryption_algorithm_name sysname, column_encryption_key_id int, column_encryption_key_database_name sysname, is_hidden bit!,
     is_masked bit!, graph_type int, graph_type_desc nvarchar(60), is_data_deletion_filter_column bit, ledger_view_column_type int,
     ledger_view_column_type_desc nvarchar(60), is_dropped_ledger_column bit"""
-)
-def _columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+
+
+@provide(f"sys.columns: {COLUMN}")
+def column_rows(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
     for table in _scoped(runtime, database):
         for number, column in enumerate(table.columns, 1):
             system, user, length, precision, scale = type_facts(column.type)

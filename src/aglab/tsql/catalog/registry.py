@@ -26,6 +26,7 @@ MODULES = (
     "server",
     "execution",
     "cursors",
+    "described",
     "statements",
     "storage",
     "partitions",

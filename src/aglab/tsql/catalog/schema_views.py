@@ -135,3 +135,77 @@ def _key_usage(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> 
                         table.columns[column].name,
                         place,
                     )
+        for key in table.foreign_keys:
+            for place, column in enumerate(key.columns, 1):
+                yield (
+                    database.name,
+                    table.schema,
+                    key.name,
+                    database.name,
+                    table.schema,
+                    table.name,
+                    table.columns[column].name,
+                    place,
+                )
+
+
+@provide(
+    """INFORMATION_SCHEMA.REFERENTIAL_CONSTRAINTS: CONSTRAINT_CATALOG nvarchar(128), CONSTRAINT_SCHEMA nvarchar(128),
+    CONSTRAINT_NAME sysname!, UNIQUE_CONSTRAINT_CATALOG nvarchar(128), UNIQUE_CONSTRAINT_SCHEMA nvarchar(128),
+    UNIQUE_CONSTRAINT_NAME sysname, MATCH_OPTION varchar(7), UPDATE_RULE varchar(11), DELETE_RULE varchar(11)"""
+)
+def _references(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for table in database.tables():
+        for key in table.foreign_keys:
+            schema, _, name = key.referenced.partition(".")
+            other = database.find(schema, name)
+            unique = None
+            if isinstance(other, Table):
+                wanted = {column.lower() for column in key.referenced_columns}
+                unique = next(
+                    (i for i in other.indexes if i.unique and {other.columns[o].name.lower() for o in i.columns} == wanted), None
+                )
+            rules = (key.on_update.replace("_", " "), key.on_delete.replace("_", " "))
+            yield (
+                database.name,
+                table.schema,
+                key.name,
+                database.name,
+                schema,
+                unique.name if unique is not None else None,
+                "SIMPLE",
+                *rules,
+            )
+
+
+@provide(
+    """INFORMATION_SCHEMA.CHECK_CONSTRAINTS: CONSTRAINT_CATALOG nvarchar(128), CONSTRAINT_SCHEMA nvarchar(128),
+    CONSTRAINT_NAME sysname!, CHECK_CLAUSE nvarchar(4000)"""
+)
+def _checks(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for table in database.tables():
+        for check in table.checks:
+            yield database.name, table.schema, check.name, f"({check.text})"
+
+
+@provide(
+    """INFORMATION_SCHEMA.CONSTRAINT_COLUMN_USAGE: TABLE_CATALOG nvarchar(128), TABLE_SCHEMA nvarchar(128), TABLE_NAME nvarchar(128)!,
+    COLUMN_NAME nvarchar(128), CONSTRAINT_CATALOG nvarchar(128), CONSTRAINT_SCHEMA nvarchar(128), CONSTRAINT_NAME nvarchar(128)!"""
+)
+def _constraint_columns(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    for table in database.tables():
+        used = [(i.name, table.columns[o].name) for i in table.indexes if i.constraint for o in i.columns]
+        used += [(key.name, table.columns[o].name) for key in table.foreign_keys for o in key.columns]
+        used += [(check.name, check.column) for check in table.checks if check.column]
+        for name, column in used:
+            yield database.name, table.schema, table.name, column, database.name, table.schema, name
+
+
+@provide(
+    """INFORMATION_SCHEMA.SEQUENCES: SEQUENCE_CATALOG nvarchar(128), SEQUENCE_SCHEMA nvarchar(128), SEQUENCE_NAME nvarchar(128)!,
+    DATA_TYPE nvarchar(128)!, NUMERIC_PRECISION tinyint, NUMERIC_PRECISION_RADIX smallint, NUMERIC_SCALE int, START_VALUE sql_variant!,
+    MINIMUM_VALUE sql_variant!, MAXIMUM_VALUE sql_variant!, INCREMENT sql_variant!, CYCLE_OPTION bit, DECLARED_DATA_TYPE int,
+    DECLARED_NUMERIC_PRECISION tinyint, DECLARED_NUMERIC_SCALE tinyint"""
+)
+def _sequences(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    return iter(())  # CREATE SEQUENCE is refused, so there is none

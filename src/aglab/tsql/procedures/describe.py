@@ -60,7 +60,11 @@ def _context(executor: Any, variables: Variables) -> CompileContext:
 def first_result(executor: Any, text: str, declaration: str | None) -> list[OutColumn]:
     """The columns of the first result set a batch gives; an empty list when it gives none."""
     variables = Variables(types={name.lower(): t for name, t, _ in parse_declaration(declaration)})
-    body = executor.interpreter.parse(text)
+    return first_of(executor, executor.interpreter.parse(text), variables)
+
+
+def first_of(executor: Any, body: list[st.Statement], variables: Variables) -> list[OutColumn]:
+    """The columns of the first result set of parsed statements."""
     declare(body, variables)
     for statement in body:
         if isinstance(statement, st.QueryStatement):
@@ -78,51 +82,8 @@ def first_result(executor: Any, text: str, declaration: str | None) -> list[OutC
     return []
 
 
-@procedure("sp_describe_first_result_set")
-def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
-    """@tsql, @params, @browse_information_mode"""
-    found = first_result(executor, str(arguments.required("@tsql", 0) or ""), arguments.value("@params", 1))
-    columns = [
-        OutColumn("is_hidden", BIT, False),
-        OutColumn("column_ordinal", INT, False),
-        OutColumn("name", _NAME),
-        OutColumn("is_nullable", BIT, False),
-        OutColumn("system_type_id", INT, False),
-        OutColumn("system_type_name", nvarchar(256)),
-        OutColumn("max_length", SMALLINT, False),
-        OutColumn("precision", TINYINT, False),
-        OutColumn("scale", TINYINT, False),
-        OutColumn("collation_name", _NAME),
-        OutColumn("user_type_id", INT),
-        OutColumn("user_type_database", _NAME),
-        OutColumn("user_type_schema", _NAME),
-        OutColumn("user_type_name", _NAME),
-        OutColumn("assembly_qualified_type_name", nvarchar(4000)),
-        OutColumn("xml_collection_id", INT),
-        OutColumn("xml_collection_database", _NAME),
-        OutColumn("xml_collection_schema", _NAME),
-        OutColumn("xml_collection_name", _NAME),
-        OutColumn("is_xml_document", BIT, False),
-        OutColumn("is_case_sensitive", BIT, False),
-        OutColumn("is_fixed_length_clr_type", BIT, False),
-        OutColumn("source_server", _NAME),
-        OutColumn("source_database", _NAME),
-        OutColumn("source_schema", _NAME),
-        OutColumn("source_table", _NAME),
-        OutColumn("source_column", _NAME),
-        OutColumn("is_identity_column", BIT),
-        OutColumn("is_part_of_unique_key", BIT),
-        OutColumn("is_updateable", BIT),
-        OutColumn("is_computed_column", BIT),
-        OutColumn("is_sparse_column_set", BIT),
-        OutColumn("ordinal_in_order_by_list", SMALLINT),
-        OutColumn("order_by_list_length", SMALLINT),
-        OutColumn("order_by_is_descending", SMALLINT),
-        OutColumn("tds_type_id", INT, False),
-        OutColumn("tds_length", INT, False),
-        OutColumn("tds_collation_id", INT),
-        OutColumn("tds_collation_sort_id", TINYINT),
-    ]
+def described(found: list[OutColumn]) -> list[tuple[Any, ...]]:
+    """The rows of sp_describe_first_result_set."""
     rows: list[tuple[Any, ...]] = []
     for ordinal, column in enumerate(found, 1):
         system, _, length, precision, scale = type_facts(column.type)
@@ -170,7 +131,55 @@ def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
                 52 if text else None,
             )
         )
-    yield from executor.send(columns, rows)
+    return rows
+
+
+@procedure("sp_describe_first_result_set")
+def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
+    """@tsql, @params, @browse_information_mode"""
+    found = first_result(executor, str(arguments.required("@tsql", 0) or ""), arguments.value("@params", 1))
+    columns = [
+        OutColumn("is_hidden", BIT, False),
+        OutColumn("column_ordinal", INT, False),
+        OutColumn("name", _NAME),
+        OutColumn("is_nullable", BIT, False),
+        OutColumn("system_type_id", INT, False),
+        OutColumn("system_type_name", nvarchar(256)),
+        OutColumn("max_length", SMALLINT, False),
+        OutColumn("precision", TINYINT, False),
+        OutColumn("scale", TINYINT, False),
+        OutColumn("collation_name", _NAME),
+        OutColumn("user_type_id", INT),
+        OutColumn("user_type_database", _NAME),
+        OutColumn("user_type_schema", _NAME),
+        OutColumn("user_type_name", _NAME),
+        OutColumn("assembly_qualified_type_name", nvarchar(4000)),
+        OutColumn("xml_collection_id", INT),
+        OutColumn("xml_collection_database", _NAME),
+        OutColumn("xml_collection_schema", _NAME),
+        OutColumn("xml_collection_name", _NAME),
+        OutColumn("is_xml_document", BIT, False),
+        OutColumn("is_case_sensitive", BIT, False),
+        OutColumn("is_fixed_length_clr_type", BIT, False),
+        OutColumn("source_server", _NAME),
+        OutColumn("source_database", _NAME),
+        OutColumn("source_schema", _NAME),
+        OutColumn("source_table", _NAME),
+        OutColumn("source_column", _NAME),
+        OutColumn("is_identity_column", BIT),
+        OutColumn("is_part_of_unique_key", BIT),
+        OutColumn("is_updateable", BIT),
+        OutColumn("is_computed_column", BIT),
+        OutColumn("is_sparse_column_set", BIT),
+        OutColumn("ordinal_in_order_by_list", SMALLINT),
+        OutColumn("order_by_list_length", SMALLINT),
+        OutColumn("order_by_is_descending", SMALLINT),
+        OutColumn("tds_type_id", INT, False),
+        OutColumn("tds_length", INT, False),
+        OutColumn("tds_collation_id", INT),
+        OutColumn("tds_collation_sort_id", TINYINT),
+    ]
+    yield from executor.send(columns, described(found))
     return 0
 
 

@@ -174,7 +174,10 @@ class Planner:
                     raise error(207, expression.name, line=item.line)
                 position = names[expression.name.lower()]
             else:
-                raise error(104, line=item.line)
+                found = _selected(node, expression)
+                if found is None:
+                    raise error(104, line=item.line)
+                position = found
             keys.append((position, item.descending, not plan.columns[position].sensitive))
         limit = self.row_limit(node, outer)
         rows = plan.rows
@@ -266,6 +269,22 @@ class Planner:
         return Plan(columns, run)
 
     max_recursion = 100
+
+
+def _selected(node: ast.Query, expression: ast.Node) -> int | None:
+    """Where a qualified column of ORDER BY stands in the select list of the first query of a set operation."""
+    while isinstance(node, ast.SetOperation) and node.left is not None:
+        node = node.left
+    if not isinstance(node, ast.Select) or not isinstance(expression, ast.ColumnRef):
+        return None
+    wanted = [part.lower() for part in expression.parts]
+    for position, item in enumerate(node.items):
+        own = item.expression
+        if isinstance(own, ast.Star):
+            return None  # the items after it stand elsewhere
+        if isinstance(own, ast.ColumnRef) and [part.lower() for part in own.parts] == wanted:
+            return position
+    return None
 
 
 def named_columns(columns: list[OutColumn], names: list[str], owner: str, line: int) -> list[OutColumn]:

@@ -102,6 +102,9 @@ OPTION_DEFAULTS: dict[str, Any] = {
 }
 
 
+_MADE = itertools.count(1)
+
+
 @dataclass
 class Database:
     """One database and everything in it."""
@@ -126,6 +129,7 @@ class Database:
     _object_ids: Any = field(default_factory=lambda: itertools.count(FIRST_OBJECT_ID, 16))
 
     def __post_init__(self) -> None:
+        self.version += next(_MADE) * 1_000_000_007  # no plan for a dropped database of this name fits
         self.options = {**OPTION_DEFAULTS, **self.options}
         if self.name in ("master", "tempdb", "msdb"):
             self.options["recovery_model"] = 3

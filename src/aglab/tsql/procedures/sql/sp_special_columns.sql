@@ -1,9 +1,7 @@
 create procedure sys.sp_special_columns @table_name sysname, @table_owner sysname = null, @table_qualifier sysname = null,
     @col_type char(1) = 'R', @scope char(1) = 'T', @nullable char(1) = 'U', @ODBCVer int = 2 as
 select convert(smallint, 1) as SCOPE, c.name as COLUMN_NAME,
-    convert(smallint, case t.name when 'tinyint' then -6 when 'smallint' then 5 when 'int' then 4 when 'bigint' then -5 when 'decimal' then 3
-        when 'numeric' then 2 when 'uniqueidentifier' then -11 when 'char' then 1 when 'varchar' then 12 when 'nchar' then -8 when 'nvarchar' then -9
-        when 'datetime2' then 93 when 'datetime' then 93 when 'date' then 91 when 'binary' then -2 when 'varbinary' then -3 else -150 end) as DATA_TYPE,
+    /*odbc_type t.name*/ as DATA_TYPE,
     convert(sysname, t.name + case c.is_identity when 1 then ' identity' else '' end) as TYPE_NAME, convert(int, c.precision) as [PRECISION],
     convert(int, c.max_length) as LENGTH, convert(smallint, c.scale) as SCALE, convert(smallint, 1) as PSEUDO_COLUMN
 from sys.tables o join sys.schemas s on s.schema_id = o.schema_id join sys.indexes i on i.object_id = o.object_id and i.is_primary_key = 1

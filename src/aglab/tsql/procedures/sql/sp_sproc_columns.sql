@@ -2,13 +2,7 @@ create procedure sys.sp_sproc_columns @procedure_name nvarchar(390) = '%', @proc
     @procedure_qualifier sysname = null, @column_name nvarchar(384) = null, @ODBCVer int = 2, @fUsePattern bit = 1 as
 select db_name() as PROCEDURE_QUALIFIER, s.name as PROCEDURE_OWNER, convert(nvarchar(134), o.name + ';1') as PROCEDURE_NAME,
     convert(sysname, p.name) as COLUMN_NAME, convert(smallint, p.kind) as COLUMN_TYPE,
-    convert(smallint, case t.name when 'bit' then -7 when 'tinyint' then -6 when 'smallint' then 5 when 'int' then 4 when 'bigint' then -5
-        when 'decimal' then 3 when 'numeric' then 2 when 'money' then 3 when 'smallmoney' then 3 when 'float' then 6 when 'real' then 7
-        when 'date' then case @ODBCVer when 3 then 91 else -9 end when 'time' then -154 when 'datetime' then case @ODBCVer when 3 then 93 else 11 end
-        when 'smalldatetime' then case @ODBCVer when 3 then 93 else 11 end when 'datetime2' then case @ODBCVer when 3 then 93 else -9 end
-        when 'datetimeoffset' then -155 when 'char' then 1 when 'varchar' then 12 when 'nchar' then -8 when 'nvarchar' then -9 when 'text' then -1
-        when 'ntext' then -10 when 'binary' then -2 when 'varbinary' then -3 when 'image' then -4 when 'uniqueidentifier' then -11 when 'xml' then -152
-        else -150 end) as DATA_TYPE,
+    /*odbc_type t.name*/ as DATA_TYPE,
     t.name as TYPE_NAME,
     convert(int, case when p.max_length = -1 then 0 when t.name in ('nchar', 'nvarchar') then p.max_length / 2
         when t.name in ('char', 'varchar', 'binary', 'varbinary') then p.max_length else p.precision end) as [PRECISION],
