@@ -201,3 +201,22 @@ def test_hashes_and_messages() -> None:
     assert client.run("SELECT FORMATMESSAGE(99999)").value is None
     assert client.run("SELECT sys.fn_varbintohexstr(0x1AF0), master.dbo.fn_varbintohexstr(NULL)").rows == [("0x1af0", None)]
     assert client.run("SELECT TRIM('.x' FROM '..ax'), TRIM(LEADING '0' FROM '0010'), TRIM('  a ')").rows == [("a", "10", "a")]
+
+
+def test_null_beside_another_query_has_its_type() -> None:
+    """NULL in one branch of UNION, EXCEPT or INTERSECT takes the other's type; two NULLs are int; order does not matter."""
+    client = Client()
+    assert client.run("SELECT N'x' AS t, 1 AS n UNION ALL SELECT NULL, NULL").rows == [("x", 1), (None, None)]
+    assert client.run("SELECT NULL AS t UNION ALL SELECT NULL UNION ALL SELECT 'a'").rows == [(None,), (None,), ("a",)]
+    one = client.run("SELECT NULL AS t UNION ALL SELECT CONVERT(xml, '<a/>')")
+    assert one.types == ["xml"] and one.rows == [(None,), ("<a/>",)]
+    top = "SELECT TOP (1) t FROM (SELECT N'txt' AS t, 0 AS n UNION ALL SELECT NULL, 1) AS x ORDER BY n"
+    assert client.run(top).value == "txt"
+    assert client.run("SELECT NULL AS a UNION SELECT NULL").types == ["int"]
+
+
+def test_parts_of_a_version() -> None:
+    """PARSENAME takes a version apart, and names with brackets as before."""
+    client = Client()
+    parts = "SELECT PARSENAME('16.0.4135.4', 4), PARSENAME('16.0.4135.4', 3), PARSENAME('a.b', 1), PARSENAME('[x.y].[z]', 2)"
+    assert client.run(parts).rows == [("16", "0", "b", "x.y")]

@@ -204,3 +204,18 @@ def test_the_operating_system_from_a_script(own):
         "SELECT cpu_ticks / ms_ticks AS per_ms, ms_ticks - sqlserver_start_time_ms_ticks AS up FROM sys.dm_os_sys_info"
     )[0]
     assert ticks["per_ms"] > 0 and ticks["up"] >= 0
+
+
+def test_the_last_check_is_remembered(own):
+    """DATABASEPROPERTYEX and DBCC DBINFO say when CHECKDB last ran; 1900 before the first, and only for that database."""
+    asked = "SELECT CONVERT(varchar(23), DATABASEPROPERTYEX(N'{}', 'LastGoodCheckDbTime'), 121) AS at"
+    assert own.value(asked.format("OLTP")) == "1900-01-01 00:00:00.000"
+    own.sql("DBCC CHECKDB (N'OLTP') WITH ESTIMATEONLY, NO_INFOMSGS")
+    assert own.value(asked.format("OLTP")).startswith("1900")
+    own.sql("DBCC CHECKDB (N'OLTP') WITH NO_INFOMSGS")
+    at = own.value(asked.format("OLTP"))
+    assert not at.startswith("1900") and own.value(asked.format("master")).startswith("1900")
+    script = """CREATE TABLE #b (ParentObject varchar(255), [Object] varchar(255), Field varchar(255), Value varchar(255));
+    INSERT #b EXEC (N'DBCC DBINFO (N''OLTP'') WITH TABLERESULTS, NO_INFOMSGS');
+    SELECT Value FROM #b WHERE Field = 'dbi_dbccLastKnownGood'"""
+    assert own.value(script) == at

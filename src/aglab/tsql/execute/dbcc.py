@@ -39,6 +39,7 @@ DBCC_WITH = {
     "FREEPROCCACHE": frozenset({"COMPUTE"}),
     "FREESYSTEMCACHE": frozenset({"MARK_IN_USE_FOR_REMOVAL"}),
     "OPENTRAN": frozenset({"TABLERESULTS"}),
+    "DBINFO": frozenset({"TABLERESULTS"}),
 }
 
 

@@ -18,7 +18,7 @@ from aglab.tsql.functions.names import find_object
 from aglab.tsql.host import Change, Command
 from aglab.tsql.messages import error, info, not_implemented
 from aglab.tsql.query.scope import OutColumn
-from aglab.tsql.store.database import Database, DataFile
+from aglab.tsql.store.database import NEVER_CHECKED, Database, DataFile
 from aglab.tsql.store.files import used_pages
 from aglab.tsql.store.table import Table
 
@@ -113,6 +113,26 @@ class DbccStorageMixin(NodeMixin, ConstraintMixin):
 
     def _dbcc_checkdb(self, s: st.Dbcc) -> Effects[None]:
         yield from self._check(s, "CHECKDB")
+        if "ESTIMATEONLY" not in s.options:
+            moment = self.runtime.now().isoformat(sep=" ", timespec="milliseconds")
+            self._dbcc_database(s).options["last_good_checkdb"] = moment
+
+    def _dbcc_dbinfo(self, s: st.Dbcc) -> Effects[None]:
+        """Facts of the boot page that scripts read, as TABLERESULTS; else nothing is shown, as without trace flag 3604."""
+        if "TABLERESULTS" not in s.options:
+            return
+        database = self._dbcc_database(s)
+        facts = {
+            "dbi_version": "957",
+            "dbi_createVersion": "957",
+            "dbi_dbid": str(database.id),
+            "dbi_dbname": database.name,
+            "dbi_crdate": str(database.created or ""),
+            "dbi_dbccLastKnownGood": database.options.get("last_good_checkdb", NEVER_CHECKED),
+        }
+        columns = [OutColumn(name, nvarchar(255)) for name in ("ParentObject", "Object", "Field", "VALUE")]
+        rows = [("DBINFO STRUCTURE:", "DBINFO", name, value) for name, value in facts.items()]
+        yield from self.send(columns, rows)
 
     def _dbcc_checkalloc(self, s: st.Dbcc) -> Effects[None]:
         yield from self._check(s, "CHECKALLOC")

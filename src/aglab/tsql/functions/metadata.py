@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, cast
 
 from aglab.core.sqltypes import INT, SMALLINT, SQL_VARIANT, nvarchar
 from aglab.tsql.catalog.type_ids import TYPE_IDS
 from aglab.tsql.functions.names import find_by_id, find_object, object_id, split_name, type_code
 from aglab.tsql.functions.system import keyed
-from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.database import NEVER_CHECKED, Database, Module
 from aglab.tsql.store.table import Table
 
 _SYSNAME = nvarchar(128)
@@ -109,6 +110,7 @@ def _database_property(runtime: Any, name: str | None, prop: str | None) -> Any:
         "isautoshrink": int(options["is_auto_shrink_on"]),
         "isautocreatestatistics": int(options["is_auto_create_stats_on"]),
         "isautoupdatestatistics": int(options["is_auto_update_stats_on"]),
+        "lastgoodcheckdbtime": datetime.datetime.fromisoformat(options.get("last_good_checkdb", NEVER_CHECKED)),
         "isinstandby": 0,
         "ispublished": 0,
         "ismergepublished": 0,

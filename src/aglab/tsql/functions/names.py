@@ -11,7 +11,9 @@ from aglab.tsql.store.table import Table
 
 
 def split_name(text: str) -> list[str]:
-    """The parts of a name written as in T-SQL: [a b].c"""
+    """The parts of a name written as in T-SQL: [a b].c; without quotation also of a version such as 16.0.4135.4"""
+    if not any(mark in text for mark in "[\"'"):
+        return [part.strip() for part in text.split(".")]
     try:
         tokens = tokenize(text)
     except TsqlError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aglab.core.sqltypes import BIGINT, INT, SqlType, varchar
@@ -58,6 +58,17 @@ class CteBinding:
     visible: dict[str, CteBinding]
     working_slot: int = 0
     columns: list[OutColumn] | None = None
+
+
+def _untyped(node: ast.Query, ordinal: int) -> bool:
+    """Whether a column of a query is the constant NULL, which has no type of its own beside another query."""
+    if isinstance(node, ast.SetOperation):
+        assert node.left is not None and node.right is not None
+        return _untyped(node.left, ordinal) and _untyped(node.right, ordinal)
+    if not isinstance(node, ast.Select) or any(isinstance(item.expression, ast.Star) for item in node.items):
+        return False
+    expression = node.items[ordinal].expression
+    return isinstance(expression, ast.Literal) and expression.type is None
 
 
 class Planner:
@@ -135,8 +146,12 @@ class Planner:
         if len(left.columns) != len(right.columns):
             raise error(205, line=node.line)
         columns: list[OutColumn] = []
-        for a, b in zip(left.columns, right.columns, strict=True):
-            columns.append(OutColumn(a.name, common(a.type, b.type) or INT, a.nullable or b.nullable, a.sensitive or b.sensitive))
+        for ordinal, (a, b) in enumerate(zip(left.columns, right.columns, strict=True)):
+            first, second = _untyped(node.left, ordinal), _untyped(node.right, ordinal)
+            sql_type = common(None if first else a.type, None if second else b.type) or INT
+            columns.append(OutColumn(a.name, sql_type, a.nullable or b.nullable, a.sensitive or b.sensitive))
+            left.columns[ordinal] = replace(a, type=sql_type) if first else a  # NULL is of the other side's type
+            right.columns[ordinal] = replace(b, type=sql_type) if second else b
         left_rows, right_rows = _cast_rows(left, columns), _cast_rows(right, columns)
         op = node.op
         folds = [not column.sensitive for column in columns]

@@ -14,6 +14,7 @@ from aglab.tsql.store.table import Table
 
 DEFAULT_COLLATION = "SQL_Latin1_General_CP1_CI_AS"
 FIRST_OBJECT_ID = 581577110
+NEVER_CHECKED = "1900-01-01 00:00:00.000"  # what DATABASEPROPERTYEX says before the first DBCC CHECKDB
 
 
 @dataclass
