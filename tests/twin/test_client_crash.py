@@ -28,6 +28,27 @@ def test_definitions_survive_a_killed_process(tmp_path):
         connection.close()
 
 
+def test_what_a_contained_group_was_given_survives_a_killed_process(tmp_path):
+    """A login and a job of the group, made just before the kill, are there and are still the group's, on its replicas too."""
+    with spawn_child(tmp_path / "s", profile=PROFILE, bare=True) as twin:
+        link = Link(twin)
+        prepare(link)
+        link.sql("CREATE DATABASE Shop; BACKUP DATABASE Shop TO DISK = N'NUL'")
+        link.sql(create("cag", "NONE", "MANUAL", "Shop", options=", CONTAINED"))
+        link.sql(join("cag"), node="sql2")
+        link.sql("WAITFOR DELAY '00:00:05'")
+        inside = f"USE master; CREATE LOGIN ann WITH PASSWORD = N'{PASSWORD}'; USE Shop; CREATE USER ann"
+        link.sql(inside + "; EXEC msdb.dbo.sp_add_job @job_name = N'nightly'", database="Shop")
+        link.sql("EXEC msdb.dbo.sp_add_job @job_name = N'of the instance'")
+        psutil.Process(twin.process_id).kill()
+    with spawn_child(tmp_path / "s", profile=PROFILE, bare=True) as twin:
+        link = Link(twin)
+        for node in ("sql1", "sql2"):
+            link.connect(node, "Shop", PASSWORD, user="ann").close()
+        assert link.value("SELECT name FROM msdb.dbo.sysjobs", database="Shop") == "nightly"
+        assert link.value("SELECT name FROM msdb.dbo.sysjobs") == "of the instance"
+
+
 @pytest.mark.parametrize(
     ("safe", "left"),
     [

@@ -139,7 +139,6 @@ def test_a_well_instance_reports_five_components_and_its_groups(own):
     before = own.value("SELECT SYSDATETIME() AS t")
     assert health(own) == {**clean, "events": "unknown"}
     assert (own.value("SELECT SYSDATETIME() AS t") - before).total_seconds() >= 5
-    own.sql("CREATE TABLE #d (t datetime, k sysname, n sysname, s int, d sysname, data xml)")
     kept = """CREATE TABLE #d (t datetime, k sysname, n sysname, s int, d sysname, data xml);
         INSERT INTO #d EXEC sp_server_diagnostics;
         SELECT data.value('(/system/@systemCpuUtilization)[1]', 'bigint') AS cpu FROM #d WHERE n = 'system'"""
@@ -161,6 +160,16 @@ def test_the_failure_condition_level_says_what_moves_the_group(watched):
     assert ("io_subsystem", "CLEAN") in {(row["n"], row["s"]) for row in watched.rows(COMPONENTS.format("system_health"))}
     watched.sql("EXEC twin.cure @node = 'sql1'")
     assert health(watched)["system"] == "clean"
+
+
+def test_a_stricter_level_counts_what_was_only_reported(own):
+    """An error of resource does nothing at level 3; the group moves as soon as the level is 4."""
+    own.sql("ALTER AVAILABILITY GROUP ag1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
+    own.sql("EXEC twin.sicken @node = 'sql1', @component = 'resource'")
+    own.sql("EXEC twin.advance @seconds = 60")
+    assert own.value(PRIMARY) == "sql1"
+    own.sql("ALTER AVAILABILITY GROUP ag1 SET (FAILURE_CONDITION_LEVEL = 4)")
+    assert own.value(PRIMARY, node="sql3") == "sql2"
 
 
 def test_an_instance_that_does_not_answer_is_given_the_health_check_timeout(own):

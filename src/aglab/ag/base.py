@@ -44,6 +44,7 @@ class GroupBase:
         self.dropped = False  # WSFC: the group is gone from the cluster's database
         self.regroup_at_s: float | None = None
         self.faults: dict[str, tuple[int, float]] = {}  # node -> level of a health fault, and since when
+        self.ill: dict[str, int] = {}  # node -> the lowest level that one of its lasting faults has
         self.epochs = 1
         self.newest = (1, 1)  # newest version of the configuration record ever written
         self.now_s = 0.0

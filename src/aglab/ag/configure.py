@@ -135,6 +135,8 @@ class ConfigurationRules(MembershipRules):
         for key, value in changes.items():
             setattr(self.spec, key, value)
         self.write_view(node, node.view.next())
+        if "failure_condition_level" in changes and name in self.ill:
+            self.health_fault(name, self.ill[name])  # what was only reported until now may count
 
     def set_listener(self, name: str, listener: Listener | None) -> None:
         """ADD, MODIFY, REMOVE LISTENER."""

@@ -180,6 +180,7 @@ class Group(FormingRules):
         if node.member:
             self.set_role(node.name, Role.RESOLVING, "shutdown", OperationalState.OFFLINE)
         self.faults.pop(node.name, None)
+        self.ill.pop(node.name, None)
         self.note_failure()
 
     def _lose_memory(self, node: NodeState, database: str, copy: DatabaseReplica) -> None:
@@ -221,9 +222,11 @@ class Group(FormingRules):
     def _health_fault(self, event: ev.HealthFault) -> None:
         if event.level == 0:
             self.faults.pop(event.node, None)
+            self.ill.pop(event.node, None)
         elif event.level == 2:
             self.faults.setdefault(event.node, (2, self.now_s))
         else:
+            self.ill[event.node] = min(event.level, self.ill.get(event.node, event.level))
             self.health_fault(event.node, event.level)
 
     def _movement_fault(self, event: ev.MovementFault) -> None:

@@ -54,6 +54,7 @@ def to_dict(group: Group) -> dict[str, Any]:
         "dropped": group.dropped,
         "regroup_at_s": group.regroup_at_s,
         "faults": {name: list(fault) for name, fault in group.faults.items()},
+        "ill": dict(group.ill),
         "routing_turn": dict(group.routing_turn),
         "now_s": group.now_s,
     }
@@ -74,6 +75,7 @@ def from_dict(content: dict[str, Any]) -> Group:
     group.newest = tuple(content["newest"])
     group.faults = {name: (fault[0], fault[1]) for name, fault in content["faults"].items()}
     group.incarnation = content.get("incarnation", 1)
+    group.ill = dict(content.get("ill", {}))
     for name in ("epochs", "dropped", "regroup_at_s", "routing_turn", "now_s"):
         setattr(group, name, content[name])
     return group
