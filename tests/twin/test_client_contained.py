@@ -152,6 +152,21 @@ def test_system_databases_stay_and_are_used_again(group):
     assert {row["name"] for row in inside} == {"sa", "app"}
 
 
+def test_what_does_not_go_with_a_contained_group(group):
+    """No distributed group over it (47129); its system databases go into no other (47136); BACKUP of master is of the group's."""
+    with contextlib.closing(group.connect("listener")) as inside:
+        run(inside, "BACKUP DATABASE master TO DISK = N'NUL'")
+    assert group.value("SELECT TOP (1) database_name FROM msdb.dbo.backupset ORDER BY backup_set_id DESC") == "cag_master"
+    part = "'{}' WITH (LISTENER_URL = N'TCP://sql1:5022', AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL)"
+    with contextlib.closing(group.connect()) as here:
+        both = f"{part.format('cag')}, {part.format('other')}"
+        over = f"CREATE AVAILABILITY GROUP far WITH (DISTRIBUTED) AVAILABILITY GROUP ON {both}"
+        assert "on top of Contained Availability Group" in fails(here, over)
+        run(here, "DROP AVAILABILITY GROUP cag")
+        run(here, create("plain", "NONE", nodes=NODES[:2]))
+        assert "exclusion list" in fails(here, "ALTER AVAILABILITY GROUP plain ADD DATABASE cag_master")
+
+
 def reached(link):
     """The server that the listener leads to now, or nothing while it leads nowhere."""
     with contextlib.suppress(Exception), contextlib.closing(link.connect("listener")) as connection:

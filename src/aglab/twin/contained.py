@@ -12,6 +12,7 @@ Left out: linked servers, a master key of the contained master's own (TDE uses t
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aglab import ag
@@ -47,6 +48,13 @@ def check(command: Command, session: Session) -> None:
     environment = session.environment
     if environment is not None and command.name.upper().startswith(_INSTANCE_ONLY):
         raise error(59005, command.name, only_at_instance(environment.group), KNOWLEDGE_PAGE)
+
+
+def translated(command: Command, session: Session) -> Command:
+    """A statement about master or msdb, said in a group's environment, is about the group's own."""
+    if session.environment is None or command.target.lower() not in ("master", "msdb"):
+        return command
+    return replace(command, target=session.environment.database(command.target).name)
 
 
 # -- making --------------------------------------------------------------------------------------------------------------

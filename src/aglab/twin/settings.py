@@ -16,6 +16,7 @@ from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error
 from aglab.twin import (
+    contained,
     encryption,
     endpoint_statements,
     governor_limits,
@@ -176,6 +177,7 @@ def _database_changed(node: Node, change: Change, name: str) -> None:
 
 def administer(node: Node, command: Command, session: Session) -> Any:
     """Carry out an administrative statement; None where the twin does not know it (yet)."""
+    command = contained.translated(command, session)
     permissions.check(node, command, session)
     handler = _COMMANDS.get(command.name.upper())
     if handler is None:
