@@ -5,6 +5,9 @@ import contextlib
 import pytest
 from twin_client import fails, run
 
+from aglab.lab.driver import Connection
+from aglab.lab.results import SqlFailed
+
 
 def test_variables_loops_and_branches(link):
     """DECLARE, WHILE, IF and SELECT work in one batch."""
@@ -117,3 +120,11 @@ def test_a_secondary_refuses_writes(link):
     """A readable secondary reads, and refuses to be written to with SQL Server's number."""
     with contextlib.closing(link.connect("sql2", database="OLTP")) as connection:
         assert "read-only" in fails(connection, "CREATE TABLE dbo.t_no (id int)")
+
+
+def test_an_error_after_a_change_of_database_is_the_error(link):
+    """USE ends with a DONE of its own: what fails after it is told with number and words, and the message of USE is kept."""
+    connection = Connection("127.0.0.1", link.ports["sql1"], "sa", link.twin.password(), node="sql1")
+    with connection, pytest.raises(SqlFailed, match="Msg 2812: Could not find stored procedure 'nosuch'") as failed:
+        connection.run("USE msdb; EXEC nosuch")
+    assert failed.value.result.messages == ["Changed database context to 'msdb'."]

@@ -260,6 +260,7 @@ class ControlMixin(SetMixin, TransactionMixin):
 
     def _use(self, s: st.Use) -> Effects[Any]:
         yield from self.change_database(s.database, s.line)
+        yield Done(None, "", self.in_procedure)
         return None
 
     def change_database(self, name: str, line: int) -> Effects[None]:
