@@ -374,6 +374,17 @@ def test_each_input_moves_a_run_as_physics_says(alone, key, first, second, what,
     assert (seen[1] - seen[0]) * sign > 0
 
 
+def test_slower_devices_behind_a_limit_are_never_faster():
+    """A limit of the volume is one queue before all: more channels behind it shorten no wait."""
+    base = Scenario.default("cloud-vm-capped", 1).with_settings({"noise": 0})
+    for pages_s in (0.0, 500.0):
+        rates = [
+            steady(base.with_settings({"hardware.data.read_latency_us": us}), pages_s).throughput_s
+            for us in (50, 200, 1000, 6000)
+        ]
+        assert rates == sorted(rates, reverse=True)
+
+
 def test_too_low_a_throttle_costs_recovery_and_log(alone):
     """Throughput hardly changes below -k750, but recovery time and log that cannot be reused grow."""
     worst, kept = [], []

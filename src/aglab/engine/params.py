@@ -55,9 +55,12 @@ def machine_row(scenario: Scenario) -> Array:
     hw[at.H_WAY] = ANY_RATE
     hw[at.H_READS_PER_TX] = scenario.workload.page_reads_per_tx(profile.memory.buffer_pool_pages)
     slots = max(1.0, profile.data.read_iops * profile.data.read_latency_us * 1e-6)  # of one device: a page lies on one of them
+    everywhere = max(1.0, profile.data.devices * slots)  # a burst goes to all of them
+    if profile.data.capped:  # a limit lets one through after the other, however many devices stand behind it
+        slots = everywhere = 1.0
     hw[at.H_QUEUE_S] = profile.data.read_queue_s
     hw[at.H_QUEUE_POOLING] = math.sqrt(2.0 * (slots + 1.0)) - 1.0
-    hw[at.H_POOLING] = math.sqrt(2.0 * (max(1.0, profile.data.devices * slots) + 1.0)) - 1.0  # a burst goes to all of them
+    hw[at.H_POOLING] = math.sqrt(2.0 * (everywhere + 1.0)) - 1.0
     hw[at.H_BURST] = 0.5 * scenario.constant("write_burst_pages") * hw[at.H_WRITE_S]
     backoff_s = scenario.constant(_backoff_name(scenario)) * 1e-3
     hw[at.H_STAR] = _util_at_wait(max(backoff_s - hw[at.H_BURST], 1e-5), hw)

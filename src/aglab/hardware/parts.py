@@ -155,8 +155,13 @@ class Volume:
         Data lies on one device, so each device has a queue of its own; a limit of the whole volume is one queue before all.
         """
         own = max(1.0 / self.read_iops, PAGE_BYTES / (self.read_mb_s * 1e6))
-        capped = self.read_s_per_page * self.devices > own * (1.0 + 1e-9)
-        return 0.5 * SERVICE_SQUARES * (self.read_s_per_page if capped else own)
+        return 0.5 * SERVICE_SQUARES * (self.read_s_per_page if self.capped else own)
+
+    @property
+    def capped(self) -> bool:
+        """Whether a limit of the whole volume holds back reads before its devices do."""
+        own = max(1.0 / self.read_iops, PAGE_BYTES / (self.read_mb_s * 1e6))
+        return self.read_s_per_page * self.devices > own * (1.0 + 1e-9)
 
     @property
     def write_s_per_page(self) -> float:
