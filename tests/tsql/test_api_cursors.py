@@ -221,11 +221,32 @@ def test_prepared_cursors(driver: Driver) -> None:
         ((2,), 16903),
         ((2, 0, None), 16902),
         ((2, 0, "SELECT nothing FROM t"), 207),
+        ((2, 0, "SELECT 1", "scroll"), 8114),
+        ((2, 0, "SELECT 1", 1, 4, "rows"), 8114),
+        ((2, 0, "SELECT (", 1, 4), 102),
+        ((2, 0, "SELECT @a", 0x1001, 4, 0, "@a nonsense", 1), 2715),
+        ((2, 0, "SELECT @a", 0x1001, 4, 0, "@a int"), 8178),
+        ((3, 0, "@a int"), 16903),
+        ((5, 0, 0, 5, "SELECT 1"), 214),
+        ((7, "x"), 8114),
+        ((7, 1.5), 16909),
+        ((8, 7), 16909),
+        ((1, 7, 1), 16909),
     ],
 )
 def test_calls_that_are_refused(driver: Driver, call: Any, number: int) -> None:
     """Handles, missing parameters, statements."""
     assert driver.call(*call).errors == [number]
+
+
+def test_fetches_that_are_refused(driver: Driver) -> None:
+    """Kinds and numbers of rows that do not exist (16902); PREV where there is only forward (16911)."""
+    cursor = driver.open("SELECT id FROM t")[0][0]
+    for values in ((0,), (3,), (0x40,), (NEXT, 0, 0), (NEXT, 0, -1), (ABSOLUTE, 1, 2**31 - 1)):
+        assert driver.call(7, cursor, *values).errors == [16902], values
+    forward = driver.open("SELECT id FROM t", FORWARD_ONLY)[0][0]
+    assert driver.call(7, forward, PRIOR, 0, 1).errors == [16911]
+    assert driver.run("DELETE t WHERE CURRENT OF [\x01none]").errors == [16916]
 
 
 def test_everything_is_closed(driver: Driver) -> None:

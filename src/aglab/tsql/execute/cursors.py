@@ -34,7 +34,7 @@ class CursorMixin(TargetMixin):
         key = name.lower()
         found: Cursor | None
         if key.startswith(API_NAME):
-            found = self.session.api_cursors.get(int(key[1:]))
+            found = next((one for handle, one in self.session.api_cursors.items() if str(handle) == key[1:]), None)
         elif key.startswith("@"):
             if key not in self.runtime.cursor_variables:
                 raise error(16948 if key in self.runtime.variables.types else 137, name, line=line)

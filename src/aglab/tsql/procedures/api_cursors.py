@@ -14,11 +14,11 @@ from aglab.core.sqltypes import INT, Column, SqlType
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Browse, Columns, Rows
-from aglab.tsql.execute.calls import Argument
+from aglab.tsql.execute.calls import Argument, to_parameter
 from aglab.tsql.execute.cursor_model import DYNAMIC, FAST_FORWARD, KEYSET, OPTIMISTIC, READ_ONLY, SCROLL_LOCKS, STATIC, Cursor
 from aglab.tsql.execute.cursors import HANDLES
 from aglab.tsql.messages import error, info
-from aglab.tsql.procedures.dynamic import bind_parameters, parse_declaration, run_parameterised
+from aglab.tsql.procedures.dynamic import _text, bind_parameters, parse_declaration, run_parameterised
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.keyset import locator
 
@@ -49,10 +49,10 @@ RETURN_METADATA = 1
 
 
 def _value(items: list[Argument], position: int, default: int = 0) -> int:
-    """An int argument by position; NULL and a missing one are the default."""
+    """An int argument by position; NULL and a missing one are the default. Error 8114 where it is none."""
     if position >= len(items) or items[position].default or items[position].value is None:
         return default
-    return int(items[position].value)
+    return int(to_parameter(items[position], INT))
 
 
 def _set(items: list[Argument], position: int, value: int) -> None:
@@ -179,8 +179,9 @@ def _got(cursor: Cursor, scroll: int, concurrency: int) -> tuple[int, int]:
 
 def _open(executor: Any, text: str, declaration: str | None, bound: list[Argument], places: dict[str, Any]) -> Any:
     """Open a cursor on a text or run it directly; ``places``: the arguments cursor, scroll, concurrency and rows, or None."""
-    scroll, concurrency = (int(places[n].value or 0) if places[n] is not None else 0 for n in ("scroll", "concurrency"))
-    asked_rows = int(places["rows"].value or 0) if places["rows"] is not None else 0
+    scroll, concurrency, asked_rows = (
+        _value([places[name]], 0) if places[name] is not None else 0 for name in ("scroll", "concurrency", "rows")
+    )
     session = executor.session
 
     def tell(name: str, value: int) -> None:
@@ -246,7 +247,7 @@ def sp_cursoropen(executor: Any, arguments: Any) -> Any:
     """cursor OUTPUT, stmt, scrollopt OUTPUT, ccopt OUTPUT, rowcount OUTPUT, [paramdef, values]"""
     items = arguments.items
     _needs(items, "sp_cursoropen", 2)
-    declaration = items[5].value if len(items) > 5 and _value(items, 2) & PARAMETERIZED else None
+    declaration = _text(items[5].value, "@paramdef") if len(items) > 5 and _value(items, 2) & PARAMETERIZED else None
     return (yield from _open(executor, _statement(items, 1, "sp_cursoropen"), declaration, items[6:], _places(items, 0, 2, 3, 4)))
 
 
@@ -273,11 +274,12 @@ def sp_cursorprepare(executor: Any, arguments: Any) -> Any:
     items = arguments.items
     _needs(items, "sp_cursorprepare", 4)
     text, scroll, concurrency = _statement(items, 2, "sp_cursorprepare"), _value(items, 4), _value(items, 5)
-    handle = _prepare(executor, text, items[1].value, scroll, concurrency)
+    declaration = _text(items[1].value, "@params")
+    handle = _prepare(executor, text, declaration, scroll, concurrency)
     query = _selected(executor.interpreter.parse(text))
     if query is not None:
         cursor = _make(executor, query, text, scroll, concurrency)
-        for name, sql_type, _ in parse_declaration(items[1].value):
+        for name, sql_type, _ in parse_declaration(declaration):
             cursor.variables.types[name.lower()], cursor.variables.values[name.lower()] = sql_type, None
         cursor.settle(executor)
         if _value(items, 3) & RETURN_METADATA:
@@ -317,9 +319,10 @@ def sp_cursorprepexec(executor: Any, arguments: Any) -> Any:
     old = items[0].value
     if old:
         session.prepared.pop(old, None)
-    handle = _prepare(executor, text, items[2].value, _value(items, 4), _value(items, 5))
+    declaration = _text(items[2].value, "@params")
+    handle = _prepare(executor, text, declaration, _value(items, 4), _value(items, 5))
     _set(items, 0, handle)
-    return (yield from _open(executor, text, items[2].value, items[7:], _places(items, 1, 4, 5, 6)))
+    return (yield from _open(executor, text, declaration, items[7:], _places(items, 1, 4, 5, 6)))
 
 
 @procedure("sp_cursorunprepare")

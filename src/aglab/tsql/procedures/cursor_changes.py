@@ -37,7 +37,7 @@ def sp_cursor(executor: Any, arguments: Any) -> Any:
     if operation not in (0, UPDATE, DELETE, INSERT, REFRESH, LOCK) or not kind:
         raise error(16902, "sp_cursor", "optype")
     values = items[4:]
-    number = _table(cursor, items[3].value if len(items) > 3 else None) if operation in (UPDATE, DELETE, INSERT) else 0
+    number = _table(cursor, str(items[3].value or "") if len(items) > 3 else None) if operation in (UPDATE, DELETE, INSERT) else 0
     if operation == INSERT:
         yield from _run(executor, _insert(cursor, number, values), values)
         return 0
