@@ -304,7 +304,8 @@ def test_the_papers_obey_their_own_claims_of_order():
     verdicts = {one["claim"]: one["right"] for one in score()["orders"]}
     assert all(right is None or type(right) is bool for right in verdicts.values())  # a command counts those that are True
     assert len(verdicts) == len(orders()) and verdicts["-k750 runs faster than the default checkpoint"]
-    assert verdicts["an index rebuild turns back: slower at MAXDOP 24 than at 16"] is False  # shown on the page, not hidden
+    assert verdicts["an index rebuild turns back: slower at MAXDOP 24 than at 16"]
+    assert verdicts["an index is rebuilt faster at MAXDOP 16 than at 8"] is False  # shown on the page, not hidden
     assert score("001")["orders"] and judge({}, ["nothing"]) == []
     wrong = [one for one in score()["orders"] if verdict(one) == "wrong"]
     assert wrong and all(one["reason"] for one in wrong)  # each says what the twin lacks

@@ -27,7 +27,7 @@ def test_every_paper_has_a_mechanism_and_rows_with_a_role(found):
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("redo-version", 20), ("tail", 1.5), ("transport", 1.5), ("quantum", 3), ("penalty", 3)]
+    ("name", "more"), [("redo-version", 20), ("tail", 1.5), ("transport", 1.5), ("quantum", 3), ("crosstalk", 2), ("penalty", 3)]
 )
 def test_what_breaks_without_a_mechanism(found, name, more):
     """Its rows are so many times further off."""

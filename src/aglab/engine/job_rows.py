@@ -1,12 +1,16 @@
 """Jobs as flat rows (``J_*`` of :mod:`aglab.engine.layout`) and their rate alone or beside a load.
 
 **Index rebuild.** MAXDOP threads share the work of every page (scan, sort, write, log); reading ahead, page writes and log
-run beside them, so the slowest of threads, data volume and log sets the pace. Pages go to the log as full images unless it is
-minimally logged. **Integrity check.** The same without writes and log. **Seeding.** Buffers go round between the primary's
-data volume, the network and the secondary's data volume; the secondary's side is a job of its own that the primary's feeds.
+run beside them, so the slowest of threads, data volume and log sets the pace. Threads get in each other's way: each pair of
+them adds its share to the work of a page (latches and spinlocks of allocation and log, lines of memory that go from core to
+core), so that more threads are slower in the end. This is the coherency of the universal scalability law, p / (1 + k p (p - 1)).
+Pages go to the log as full images unless it is minimally logged. **Integrity check.** The same without writes, log and crosstalk.
+**Seeding.** Buffers go round between the primary's data volume, the network and the secondary's data volume; the secondary's
+side is a job of its own that the primary's feeds.
 
-Left out: skew between threads, memory grants and sort spills, tempdb, the snapshot of an integrity check, redo of page
-images on secondaries as page writes. MB are 1,000,000 bytes.
+Source of the law: Gunther, "A General Theory of Computational Scalability Based on Rational Functions". Left out: skew between
+threads, memory grants and sort spills, tempdb, the snapshot of an integrity check, redo of page images on secondaries as page
+writes. MB are 1,000,000 bytes.
 """
 
 from __future__ import annotations
@@ -60,7 +64,8 @@ def job_rate(profile: Profile, job: Job, busy: Busy | None = None, overrides: Ma
     return rate_of(profile, job_row(profile, job, 1.0, overrides=overrides), busy or Busy(), named, options)
 
 
-def _threads(profile: Profile, maxdop: int) -> int:
+def rebuild_threads(profile: Profile, maxdop: int) -> int:
+    """Threads of a rebuild or check: MAXDOP within the machine's cores; 0 is every core up to 64."""
     cores = min(profile.cpu.cores, MAXDOP_MOST)
     return min(maxdop or cores, cores)
 
@@ -93,8 +98,10 @@ def _turns(row: Array, overrides: Mapping[str, float] | None) -> None:
 
 def _rebuild(profile: Profile, job: IndexRebuild, total_bytes: float, overrides: Mapping[str, float] | None) -> Array:
     clock = profile.cpu.ghz * profile.cpu.work_per_clock
+    threads = rebuild_threads(profile, job.maxdop)
     page_s = job_constant("rebuild_us_per_page", overrides) * 1e-6 * REBUILD_CLOCK / clock
-    row = _page_row("index_rebuild", job.gb, total_bytes, _threads(profile, job.maxdop), page_s, profile.data)
+    page_s *= 1.0 + job_constant("rebuild_crosstalk", overrides) * threads * (threads - 1)
+    row = _page_row("index_rebuild", job.gb, total_bytes, threads, page_s, profile.data)
     _turns(row, overrides)
     row[at.J_READ] = 1.0 - job.cached
     row[at.J_WRITE] = 1.0
@@ -112,7 +119,7 @@ def _check(profile: Profile, job: IntegrityCheck, total_bytes: float, overrides:
     clock = profile.cpu.ghz * profile.cpu.work_per_clock
     name = "check_physical_us_per_page" if job.physical_only else "check_us_per_page"
     page_s = job_constant(name, overrides) * 1e-6 * REBUILD_CLOCK / clock
-    row = _page_row("integrity_check", job.gb, total_bytes, _threads(profile, job.maxdop), page_s, profile.data)
+    row = _page_row("integrity_check", job.gb, total_bytes, rebuild_threads(profile, job.maxdop), page_s, profile.data)
     _turns(row, overrides)
     row[at.J_BANDWIDTH] = _read_bytes_s(profile.data)
     return row

@@ -1,7 +1,8 @@
 """Calibrate the constants of jobs and sockets: ``python -m aglab.published.calibrate_jobs`` (needs scipy).
 
 Four backup constants on seven rates (Table 10 and one row of Table 12), least squares of log errors with wide priors. The
-cost of a rebuilt page and of remote memory follow from one row each (Table 13 at MAXDOP 1, Figure 4) in closed form.
+cost of a rebuilt page, what a pair of a rebuild's threads adds to it, and the cost of remote memory follow from one row each
+(Table 13 at MAXDOP 1 and at 0, Figure 4) in closed form.
 Writes ``data/calibration/jobs.toml``.
 """
 
@@ -15,10 +16,11 @@ import numpy as np
 
 from aglab.core.paths import bundle_path
 from aglab.core.quantity import Constant, read_constants
+from aglab.engine.job_rows import rebuild_threads
 from aglab.engine.layout import Array
-from aglab.published.calibrate import solver
 from aglab.published.experiments_backup import OPTIONS, rate
-from aglab.published.experiments_rebuild import PAGES
+from aglab.published.experiments_rebuild import PAGES, one_volume
+from aglab.published.fitting import solver
 from aglab.published.rows import figures
 
 PRIORS = {  # name -> centre, log width, why
@@ -57,7 +59,10 @@ def fit() -> dict[str, float]:
     found = least_squares(residuals, start, diff_step=1e-3, xtol=1e-8)
     values = {name: math.exp(x) for name, x in zip(PRIORS, found.x, strict=True)}
     frame = figures()
-    values["rebuild_us_per_page"] = float(frame.loc["dl560-t13-dop01-duration", "value"]) / PAGES * 1e6
+    one, all_cores = (float(frame.loc[f"dl560-t13-dop{maxdop}-duration", "value"]) for maxdop in ("01", "00"))
+    threads = rebuild_threads(one_volume(), 0)
+    values["rebuild_us_per_page"] = one / PAGES * 1e6
+    values["rebuild_crosstalk"] = (all_cores / one * threads - 1.0) / (threads * (threads - 1))
     values["numa_remote_cost"] = float(frame.loc["dl560-rg-gain-2s", "value"]) / 100.0 * 2.0
     return values
 

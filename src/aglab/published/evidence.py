@@ -30,14 +30,14 @@ from aglab.core.paths import bundle_path
 from aglab.core.progress import no_progress
 from aglab.core.quantity import constants
 from aglab.engine.layout import Array
-from aglab.published.calibrate import FREE, TOLERANCE, experiment_runs, fitted_rows, residuals, solver
+from aglab.published.calibrate import FREE, RUN_S, TOLERANCE, bounds, calibrated, experiment_runs, fitted_rows, residuals
 from aglab.published.experiments import EXPERIMENTS, PAPER, READINGS, twin_value
+from aglab.published.fitting import minimise, processes, shown_progress, square
 from aglab.published.rows import roles
 
 STEPS = (-2.0, 2.0)  # in units of a constant's spread
 DRAWS = 40
 COVERED = 0.8
-RUN_S = 2400.0  # long: where a run ends within a checkpoint moves an average of 30 minutes by more than 1 %
 SAME = 1e-3  # relative: twin values closer than this are the same model
 
 Row = tuple[str, str, float]
@@ -72,11 +72,6 @@ def _averaged() -> Any:
     return frame[(frame["paper"] == PAPER) & frame.index.isin(list(READINGS)) & ~frame["stat"].isin(["min", "max"])]
 
 
-def calibrated() -> Array:
-    """The fitted constants as the point that :func:`aglab.published.calibrate.residuals` takes."""
-    return np.array([math.log(constants()[free.name].value) for free in FREE])
-
-
 def refit(rows: list[Row], start: Array, held: int | None = None) -> Any:
     """Fit all constants, or all but the one at index ``held``, to ``rows``; scipy's result, ``x`` of full length.
 
@@ -85,10 +80,8 @@ def refit(rows: list[Row], start: Array, held: int | None = None) -> Any:
     MissingError
         scipy is not installed.
     """
-    least_squares = solver()
     moving = [index for index in range(len(FREE)) if index != held]
-    known = [constants()[FREE[index].name] for index in moving]  # within its plausible range, as a scenario demands
-    bounds = ([math.log(max(one.low, 1e-3 * one.value)) for one in known], [math.log(one.high) for one in known])
+    low, high = (side[moving] for side in bounds())
 
     def whole(part: Array) -> Array:
         point = start.copy()
@@ -98,7 +91,7 @@ def refit(rows: list[Row], start: Array, held: int | None = None) -> Any:
     def loss(part: Array) -> Array:
         return residuals(whole(part), rows, RUN_S)
 
-    found = least_squares(loss, start[moving], bounds=bounds, diff_step=5e-3, xtol=1e-4, ftol=1e-4, max_nfev=5)
+    found = minimise(loss, start[moving], (low, high), 5)
     found.x = whole(found.x)
     return found
 
@@ -114,16 +107,12 @@ def profile(index: int, best: Array, spread: float, rows: list[Row]) -> dict[str
         points.append(
             {
                 "value": float(f"{math.exp(start[index]):.4g}"),
-                "rise": round(_square(moved) - _square(least), 2),
-                "rows_rise": round(_square(moved[: len(rows)]) - _square(least[: len(rows)]), 2),
+                "rise": round(square(moved) - square(least), 2),
+                "rows_rise": round(square(moved[: len(rows)]) - square(least[: len(rows)]), 2),
             }
         )
     known = "rows" if min(points[0]["rows_rise"], points[-1]["rows_rise"]) > 1.0 else "prior"
     return {"name": FREE[index].name, "value": float(f"{math.exp(best[index]):.4g}"), "known_from": known, "points": points}
-
-
-def _square(values: Array) -> float:
-    return float((values**2).sum())
 
 
 def by_table(rows: list[Row]) -> dict[str, list[Row]]:
@@ -183,12 +172,12 @@ def intervals(best: Any, rows: list[Row], draws: int = DRAWS, seed: int = 1) -> 
     return {"share": COVERED, "draws": draws, "row_scatter_pct": round(100 * scatter, 2), "coverage": coverage, "rows": found}
 
 
-def evidence(progress: Callable[..., None] = no_progress, workers: int = 2) -> dict[str, Any]:
-    """Everything above, started from the calibrated constants, on ``workers`` processes; the result does not depend on them."""
+def evidence(progress: Callable[..., None] = no_progress, workers: int | None = None) -> dict[str, Any]:
+    """Everything above, on every processor or ``workers``; the result does not depend on how many."""
     rows = fitted_rows()
     best = refit(rows, calibrated())
     spreads = np.sqrt(np.diag(np.linalg.pinv(best.jac.T @ best.jac)))
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers or processes()) as pool:
         jobs = [pool.submit(profile, index, best.x, float(spreads[index]), rows) for index in range(len(FREE))]
         jobs += [pool.submit(left_out, table, best.x, rows) for table in by_table(rows)]
         last = pool.submit(intervals, best, rows)
@@ -214,7 +203,8 @@ def main() -> int:
     from aglab.record.files import write_text
 
     path = bundle_path("data", "calibration") / "evidence.json"
-    found = evidence(lambda done, total, what="": print(f"{done}/{total}", flush=True))
+    with shown_progress("evidence") as progress:
+        found = evidence(progress)
     write_text(path, json.dumps(found, indent=1) + "\n")
     print(f"-> {path}")
     return 0

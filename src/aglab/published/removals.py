@@ -20,6 +20,7 @@ from aglab.engine.sockets import local_memory_gain, socket_scaling
 from aglab.hardware import DiskArray
 from aglab.hardware.spindles import sustained
 from aglab.published import experiments_memory as memory
+from aglab.published import experiments_rebuild as rebuild
 from aglab.published.experiments import READINGS, run_experiment, twin_value
 from aglab.published.experiments_backup import backup_job, load_of, machine
 from aglab.published.experiments_nvdimm import baseline
@@ -78,6 +79,11 @@ def _no_quantum() -> dict[str, float]:
     return rows
 
 
+def _no_crosstalk() -> dict[str, float]:
+    apart = {"rebuild_crosstalk": 0.0}
+    return {f"dl560-t13-dop{maxdop:02d}-duration": rebuild.alone_s(maxdop, apart) for maxdop in rebuild.MAXDOPS}
+
+
 def _no_tail() -> dict[str, float]:
     return {f"nvdimm-{media}-pmm": steady(baseline(media)).throughput_s for media in ("ssd", "pcie")}
 
@@ -112,6 +118,7 @@ REMOVALS: tuple[Removal, ...] = (
     Removal("in-memory", "rows outside pages: each update dirties one", "002", _rows_on_pages),
     Removal("remote", "remote memory costs more", "003", _no_remote),
     Removal("quantum", "a backup's worker keeps its scheduler for a quantum", "003", _no_quantum),
+    Removal("crosstalk", "threads of a rebuild get in each other's way", "003", _no_crosstalk),
     Removal("penalty", "a write costs what RAID asks", "004", _no_penalty),
     Removal("cache", "a write-back cache that sorts writes", "004", _no_cache),
 )
