@@ -14,6 +14,7 @@ from aglab.engine import COMPILED, Flow, array_events
 from aglab.engine import layout as at
 from aglab.engine.array_events import load_of, run_array
 from aglab.engine.params import machine_row
+from aglab.engine.steady import steady
 from aglab.hardware import DiskArray, Profile, Volume
 from aglab.hardware.spindles import read_latency_ms, sustained
 from aglab.scenario import Scenario
@@ -115,6 +116,22 @@ def test_the_flow_waits_for_one_drive_as_the_events_do(name, load, within):
     found = run_array(device, 8, 1.0, fill=0.62, arrivals_s=rate, seconds=60000 / rate, warmup_s=6000 / rate)
     told = row[at.H_READ_LAT] + row[at.H_QUEUE_S] * load ** row[at.H_QUEUE_POOLING] / (1 - load)
     assert told == pytest.approx(found.read_s, rel=within)
+
+
+@pytest.mark.parametrize(("users", "within"), [(1, 0.02), (3, 0.04), (5, 0.04), (20, 0.02), (80, 0.02)])
+def test_few_users_of_spindles_read_as_many_as_in_the_events(users, within):
+    """A closed loop of readers: nobody waits behind himself in either, from one user alone up to a queue on every drive."""
+    disks = Volume(5, "0", 180, 180, 150, 150, 5500, 300, 600)
+    scenario = Scenario.default("hpe-dl380-gen9-ssd", 1)
+    scenario = dataclasses.replace(scenario, profile=dataclasses.replace(scenario.profile, data=disks)).with_settings(
+        {
+            **{"users": users, "noise": 0, "think_us": 0, "cpu_us": 0.01, "read_only_share": 1, "warehouses": 100},
+            **{"hot_pages": 100, "page_touches_per_tx": 0, "cold_touches_per_tx": 1, "memory": 0.25},
+        }
+    )
+    reads = scenario.workload.page_reads_per_tx(scenario.profile.memory.buffer_pool_pages)
+    found = run_array(disks, 8, 1.0, outstanding=users, seconds=40, warmup_s=2)
+    assert steady(scenario).throughput_s * reads == pytest.approx(found.iops, rel=within)
 
 
 def test_the_load_of_a_flow_drives_an_array():

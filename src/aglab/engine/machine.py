@@ -119,14 +119,18 @@ def plan_volume(depth_s: float, limit: float, hw: Array, ct: Array, env: Array) 
 
 
 @kernel
-def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) -> None:
+def data_volume(reads_s: float, others: float, hw: Array, ct: Array, env: Array, out: Array) -> None:
     """Latency of the data volume at ``reads_s`` page reads/s beside the tick's writer; fills ``out``.
 
     The writer takes what its limit and its back-off leave it, and never less than a floor: outstanding I/O is at
     least one write. Non-decreasing in ``reads_s``. A write also waits for its own burst. A backup's share of the volume leaves
     less of it, and every read waits behind the backup's transfers.
+
+    ``others`` is the share of the reads that comes from other users than the one who reads: nobody waits behind himself, so one
+    user alone finds an idle volume (the arrival theorem of closed networks, with Schweitzer's 1979 estimate for one user less).
     """
-    util = reads_s * env[at.E_READ_S] + hw[at.H_OTHER_DATA]
+    own = reads_s * env[at.E_READ_S]
+    util = own + hw[at.H_OTHER_DATA]
     room = env[at.E_UTIL_STAR] - util
     floor = ct[at.C_WRITE_FLOOR]
     if room < floor:
@@ -136,7 +140,9 @@ def data_volume(reads_s: float, hw: Array, ct: Array, env: Array, out: Array) ->
     if rate * page_s > room:
         rate = room / page_s
     util = util + rate * page_s
-    wait = volume_wait(util, env[at.E_BURST], hw) + env[at.E_JOB_READ_WAIT]
+    wait = _NEVER
+    if util < 1.0:
+        wait = volume_wait(util - own * (1.0 - others), env[at.E_BURST], hw) + env[at.E_JOB_READ_WAIT]
     out[at.O_DATA_UTIL] = util
     out[at.O_WRITE_RATE] = rate
     out[at.O_READ_LAT] = hw[at.H_READ_LAT] + wait

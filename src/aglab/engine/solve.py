@@ -22,7 +22,7 @@ _SECANTS = 8  # looks at R before the bracket takes over
 @kernel
 def response(x: float, here: Array, primary: int, hw: Array, wl: Array, ct: Array, sync: Array, env: Array, out: Array) -> float:
     """Response time at throughput ``x`` (s); fills ``out``."""
-    data_volume(x * env[at.E_DATA_READS], here, ct, env, out)
+    data_volume(x * env[at.E_DATA_READS], env[at.E_OTHERS], here, ct, env, out)
     work = x * (env[at.E_CPU] + env[at.E_SEND_WORK]) + env[at.E_BG_WORK] + out[at.O_WRITE_RATE] * ct[at.C_WRITE_CPU]
     cpu(work, env[at.E_CPU], here, out)
     share = wl[at.W_WRITE_SHARE]
@@ -46,7 +46,9 @@ def throughput_max(primary: int, hw: Array, wl: Array, ct: Array, sync: Array, e
     if demand > 0.0:
         limit = max(0.0, (cpu_capacity(here) - env[at.E_BG_WORK]) / demand)
     if env[at.E_DATA_READS] * here[at.H_READ_S] > 1e-15:
-        limit = min(limit, (1.0 - here[at.H_OTHER_DATA]) / (env[at.E_DATA_READS] * env[at.E_READ_S]))
+        writes = min(env[at.E_WRITE_LIMIT] * env[at.E_WRITE_S], ct[at.C_WRITE_FLOOR])  # what a writer that backs off still takes
+        room = max(0.0, 1.0 - here[at.H_OTHER_DATA] - writes)
+        limit = min(limit, room / (env[at.E_DATA_READS] * env[at.E_READ_S]))
     if wl[at.W_TEMPDB] > 0.5:
         limit = tempdb_limit(limit, wl)
     if wl[at.W_LOG] > 0.0 and wl[at.W_WRITE_SHARE] > 0.0:

@@ -145,7 +145,7 @@ def tick_secondary(
     reads = x * (hw[node, at.H_READS_PER_TX] + missing_hot(node, wl, st))
     if x > 0.0:
         warm_up(node, x * dt, wl, st, tot)
-    data_volume(reads, here, ct, env, out)
+    data_volume(reads, 1.0, here, ct, env, out)
     rate = out[at.O_WRITE_RATE]
     write_out(node, p, dt, rate, st, seg, wl, ct, tot)
     book_data(node, dt, reads, rate, wl, out, tot)
