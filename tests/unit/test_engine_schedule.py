@@ -34,7 +34,7 @@ def test_a_repeated_entry_ends_with_the_run():
 
 
 def test_users_log_in_one_after_the_other():
-    """Throughput rises with them and is then what it would have been, once the echo of users who came all at once has gone."""
+    """Throughput rises with them and is then what it would have been."""
     base = Scenario.default("hpe-dl380-gen9-ssd", 1).with_settings(
         {"noise": 0, "k": 750, "duration_s": 180, "warmup_s": 0, "checkpoint": "indirect"}
     )
@@ -43,6 +43,21 @@ def test_users_log_in_one_after_the_other():
     assert ramped.iloc[0] < 0.1 * full.iloc[0]
     assert ramped.iloc[:28].is_monotonic_increasing
     assert ramped.iloc[-10:].mean() == pytest.approx(full.iloc[-10:].mean(), rel=0.01)
+
+
+@pytest.mark.parametrize("rest_s", [0, 60])
+def test_users_who_come_all_at_once_leave_no_waves_in_page_writes(rest_s):
+    """The background writer writes as much in the first half minute as later, on every node: it keeps pace from the start."""
+    base = Scenario.default("hpe-dl380-gen9-ssd", 2).with_settings({"noise": 0, "checkpoint": "indirect"})
+    flow = Flow(base)
+    flow.change(users=0)
+    flow.advance(rest_s)
+    flow.change(users=base.settings.users)
+    flow.advance(5)
+    block = flow.advance(115)
+    for node in flow.names:
+        pages = block.values[:, block.columns.index((node, "background_writer_pages_per_s"))]
+        assert pages.min() > 0.95 * pages.mean() and pages.max() < 1.05 * pages.mean()
 
 
 TWO = {

@@ -14,6 +14,7 @@ from aglab.engine.solve import solve
 from aglab.engine.warmth import missing_hot, missing_rest
 
 _BASE_MOST = 0.1  # share of a small machine that idle services take at most
+_RESTED = 0.01  # an average below this share of what is made now is of a time of rest
 _SAME_MIX = 1e-5  # a smaller change of the CPU demand tells nothing
 
 
@@ -35,9 +36,16 @@ def move_noise(draw: float, cl: Array, env: Array) -> None:
 
 @kernel
 def follow_rate(node: int, rate: float, st: Array, env: Array) -> None:
-    """Let a node's average log rate follow ``rate``; the background writer paces itself by the average."""
+    """Let a node's average log rate follow ``rate``; the background writer paces itself by the average.
+
+    After a rest the average begins anew with what it sees: one that crept up from nothing would let the writer fall behind, and
+    catch up in waves, whenever users come all at once.
+    """
     keep = env[at.E_PACE_KEPT]
-    st[node, at.S_LOG_RATE] = keep * st[node, at.S_LOG_RATE] + (1.0 - keep) * rate
+    before = st[node, at.S_LOG_RATE]
+    if before < _RESTED * rate:
+        before = rate
+    st[node, at.S_LOG_RATE] = keep * before + (1.0 - keep) * rate
 
 
 @kernel
