@@ -204,6 +204,19 @@ def test_the_log_fills_and_a_backup_frees_it(alone):
     assert flow.totals("sql1")["transactions"] > stuck
 
 
+def test_no_replica_keeps_more_log_than_the_files_hold(group):
+    """After a secondary has redone a long queue: files are cut at one place, so no other overflows before the primary fills."""
+    scenario = group.with_settings({"k": 0, "checkpoint": "indirect", "log_gb": 12, "log_backup_every_s": 20, "mode": "async"})
+    flow = Flow(scenario)
+    flow.change("sql2", connected=False)
+    flow.advance(60)
+    flow.change("sql2", connected=True)
+    block = flow.advance(60)
+    used = block.values[:, [index for index, (_, key) in enumerate(block.columns) if key == "percent_log_used"]]
+    assert used[:, 0].max() > 90.0
+    assert (used <= used[:, :1] + 0.5).all() and used.max() < 101.0
+
+
 @pytest.mark.parametrize("settings", [{"recovery_model": "SIMPLE"}, {"log_backup_every_s": 5}])
 def test_log_is_reused_in_simple_recovery_or_with_backups(alone, settings):
     """The log then holds what crash recovery needs and little more."""

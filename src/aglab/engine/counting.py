@@ -53,12 +53,16 @@ assert COUNTERS == _RATES_COUNT + 11, "a counter without a formula"
 
 @kernel
 def log_used(node: int, primary: int, st: Array) -> float:
-    """Log bytes a node cannot reuse: not backed up, needed by crash recovery, or by a replica that has not redone it."""
+    """Log bytes a node cannot reuse: not backed up, needed by its recovery, or by that of a replica that has not redone it.
+
+    Files are alike on all replicas and are cut at one place, so the primary keeps what any of them would recover from
+    (``truncation_lsn`` of sys.dm_hadr_database_replica_states is the least of all).
+    """
     kept = min(min(st[node, at.S_BACKUP], st[node, at.S_RECOVER]), st[node, at.S_OLDEST])
     if node == primary:
         for other in range(st.shape[0]):
             if other != node:
-                kept = min(kept, st[other, at.S_REDONE])
+                kept = min(kept, min(st[other, at.S_REDONE], st[other, at.S_RECOVER]))
     else:
         kept = min(kept, st[node, at.S_REDONE])
     return max(0.0, st[node, at.S_LSN] - kept)
