@@ -1,5 +1,6 @@
 """How far the calibration can be trusted, from ``data/calibration/evidence.json``.
 
+- ``{starts}``: where every start of the calibration ended, from ``data/calibration/starts.toml``.
 - ``{identified}``: each fitted constant, how much the rows mind when it is moved, and whether rows or prior hold it.
 - ``{left-out}``: a table's rows predicted by a fit that never saw the table.
 - ``{intervals}``: published values inside the 80 % interval of the twin, by role; those outside by name.
@@ -13,6 +14,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from aglab.published.calibrate import SAME_LOSS, same_optimum, stored_starts
 from aglab.published.evidence import stored
 from aglab.viz.figure import Table
 from aglab.viz.text import significant
@@ -21,9 +23,36 @@ from aglab_book.numbers import published_rows
 
 
 def setup(app: Sphinx) -> None:
+    app.add_directive("starts", Starts)
     app.add_directive("identified", Identified)
     app.add_directive("left-out", LeftOut)
     app.add_directive("intervals", Intervals)
+
+
+class Starts(SphinxDirective):
+    """How many starts meet, and how far the others are."""
+
+    def run(self) -> list[nodes.Node]:
+        found = stored_starts()
+        ends = sorted(found["start"], key=lambda one: one["rise"])
+        lines = tuple(
+            (
+                one["start"],
+                significant(one["loss_at_start"], 3),
+                one["loss"],
+                one["constant"],
+                one["away"],
+                "the same" if same_optimum(one) else "another",
+            )
+            for one in ends
+        )
+        columns = ("start", "loss at its start", "loss at its end", "constant furthest off", "standard errors off", "optimum")
+        met = sum(map(same_optimum, ends))
+        caption = (
+            f"{met} of {len(ends)} fits end at the same optimum, whose loss is {found['loss']:g}: no constant further off than "
+            f"its standard error, and the loss is at most {SAME_LOSS:g} higher; so much is roughness"
+        )
+        return [raw(Table(caption, columns, lines).html())]
 
 
 class Identified(SphinxDirective):
