@@ -108,7 +108,12 @@ def ablation(
     whole = Mechanism("none", "the whole model", {})
     chosen = [whole, *(known[name] for name in (names or tuple(known)))]
     if not steps_max:
-        return [_row(mechanism, {"calibrated": _begin(mechanism, "calibrated")}, run_s) for mechanism in chosen]
+        rows = []
+        for done, mechanism in enumerate(chosen):
+            progress(done, len(chosen), mechanism.title)
+            rows.append(_row(mechanism, {"calibrated": _begin(mechanism, "calibrated")}, run_s))
+        progress(len(chosen), len(chosen), "done")
+        return rows
     jobs = [(mechanism, start, run_s, steps_max) for mechanism in chosen for start in BEGIN]
     ends = all_of(_end, jobs, progress, "mechanisms taken out, two fits of each", workers)
     found = {(mechanism.name, start): point for (mechanism, start, _, _), point in zip(jobs, ends, strict=True)}
