@@ -134,6 +134,8 @@ def test_goto_leaves_nested_blocks() -> None:
         ("DECLARE @v varchar(9000)", 131, "(9000) given to the type 'varchar'"),
         ("RAISERROR(60001, 16, 2)", 18054, "Error 60001, severity 16, state 2 was raised"),
         ("RAISERROR(100, 16, 1)", 2732, "from 13000"),
+        ("SELECT 1 AS n FROM sys.databases a, sys.tables a", 1011, "correlation name 'a' is specified multiple"),
+        ("SELECT 1 AS n FROM sys.databases a JOIN (SELECT 1 AS b) A ON 1 = 1", 1011, "specified multiple times"),
     ],
 )  # fmt: skip
 def test_mistakes_of_batches(batch: str, number: int, words: str) -> None:

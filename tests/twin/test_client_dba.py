@@ -219,3 +219,31 @@ def test_the_last_check_is_remembered(own):
     INSERT #b EXEC (N'DBCC DBINFO (N''OLTP'') WITH TABLERESULTS, NO_INFOMSGS');
     SELECT Value FROM #b WHERE Field = 'dbi_dbccLastKnownGood'"""
     assert own.value(script) == at
+
+
+def test_procedures_of_old_for_members_and_modules(own):
+    """sp_addrolemember and its sisters change members as ALTER ROLE does; sp_recompile and sp_refreshview know objects."""
+    own.sql("CREATE LOGIN kim WITH PASSWORD = N'Passwd-1234', CHECK_POLICY = OFF; EXEC sp_addsrvrolemember N'kim', N'dbcreator'")
+    own.sql("CREATE USER kim FOR LOGIN kim; EXEC sp_addrolemember N'db_datareader', N'kim'", database="OLTP")
+    assert own.value("SELECT IS_SRVROLEMEMBER('dbcreator', 'kim')") == 1
+    member = "SELECT IS_ROLEMEMBER('db_datareader', 'kim') AS n"
+    assert own.value(member, database="OLTP") == 1
+    own.sql("EXEC sp_droprolemember N'db_datareader', N'kim'; EXEC sp_dropsrvrolemember N'kim', N'dbcreator'", database="OLTP")
+    assert own.value(member, database="OLTP") == 0 and own.value("SELECT IS_SRVROLEMEMBER('dbcreator', 'kim')") == 0
+    own.sql("CREATE VIEW dbo.v AS SELECT 1 AS a", database="OLTP")
+    own.sql("EXEC sp_refreshview N'dbo.v'; EXEC sp_refreshsqlmodule N'dbo.v'; EXEC sp_recompile N'dbo.v'", database="OLTP")
+    with contextlib.closing(own.connect(database="OLTP")) as connection:
+        assert "role 'none' does not exist" in fails(connection, "EXEC sp_addrolemember N'none', N'kim'")
+        assert "User or role 'none' does not" in fails(connection, "EXEC sp_addrolemember N'db_owner', N'none'")
+        assert "not a fixed server role" in fails(connection, "EXEC sp_addsrvrolemember N'kim', N'none'")
+        assert "not a valid login" in fails(connection, "EXEC sp_addsrvrolemember N'none', N'sysadmin'")
+        for procedure in ("sp_recompile", "sp_refreshview", "sp_refreshsqlmodule"):
+            assert "Could not find object 'dbo.none'" in fails(connection, f"EXEC {procedure} N'dbo.none'")
+
+
+def test_the_running_request_of_a_first_batch_joins(own):
+    """A session's first batch has an earlier end of a request: scripts join requests to sessions by start and end."""
+    asked = """SELECT COUNT(*) AS n FROM sys.dm_exec_requests r JOIN sys.dm_exec_sessions s ON s.session_id = r.session_id
+        AND r.start_time = s.last_request_start_time JOIN sys.sysprocesses p ON p.spid = s.session_id
+        AND s.last_request_end_time <= p.last_batch WHERE r.session_id = @@SPID"""
+    assert own.value(asked) == 1

@@ -50,6 +50,11 @@ LANGUAGE: dict[int, tuple[int, int, str]] = {
         "Attribute-centric column '{0}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.",
     ),
     6864: (16, 1, "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization."),
+    15014: (16, 1, "The role '{0}' does not exist in the current database."),
+    15070: (10, 1, "Object '{0}' was successfully marked for recompilation."),
+    15165: (16, 1, "Could not find object '{0}' or you do not have permission."),
+    15402: (11, 1, "'{0}' is not a fixed server role."),
+    15410: (11, 1, "User or role '{0}' does not exist in this database."),
     15281: (
         16,
         1,

@@ -59,7 +59,7 @@ def _dm_exec_sessions(runtime: Any, database: Database, arguments: tuple[Any, ..
             "total_elapsed_time": 0,
             "endpoint_id": 4,
             "last_request_start_time": s.last_request_start or login_time,
-            "last_request_end_time": s.last_request_end,
+            "last_request_end_time": s.last_request_end or login_time,  # the login is taken for a request that ended
             "reads": s.reads,
             "writes": s.writes,
             "logical_reads": s.logical_reads,

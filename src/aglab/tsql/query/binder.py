@@ -64,9 +64,11 @@ class Binder:
 
             source, bound = self._derived(node, pivot_plan(self.planner, node, self.scope), node.alias)
         for other in self.scope.sources:
-            if bound.alias and other.alias.lower() == bound.alias.lower() and _same_parts(other.parts, bound.parts):
+            if not bound.alias or other.alias.lower() != bound.alias.lower():
+                continue
+            if _same_parts(other.parts, bound.parts) or node.alias:  # an alias is said once
                 raise error(
-                    1013 if not isinstance(node, ast.TableSource) or node.alias == "" else 1011,
+                    1011 if node.alias else 1013,
                     bound.alias,
                     bound.alias,
                     line=node.line,
