@@ -85,6 +85,7 @@ def created(spec: GroupSpec, node: str = "sql1") -> int:
         (35209, {}, [replica("sql1", backup_priority=101)]),
         (19402, {}, [replica("sql1", read_only_routing_list=("sql2", "sql2")), replica("sql2")]),
         (19403, {}, [replica("sql1", read_only_routing_list=("sql9",)), replica("sql2")]),
+        (19404, {}, [replica("sql1", read_only_routing_list=("sql2",)), replica("sql2")]),
         (35248, {"required_synchronized_secondaries_to_commit": 2}, [replica("sql1"), replica("sql2")]),
         (35228, {"failure_condition_level": 6}, [replica("sql1")]),
         (35200, {"basic": True, "databases": ["OLTP", "HR"]}, [replica("sql1")]),

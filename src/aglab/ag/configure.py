@@ -54,7 +54,9 @@ class ConfigurationRules(MembershipRules):
         listed = [name for part in one.read_only_routing_list for name in ((part,) if isinstance(part, str) else part)]
         for name in listed:
             self.check(listed.count(name) == 1, 19402, name, one.name)
-            self.check(name in self.replicas or name == one.name, 19403, name, one.name, self.name)
+            target = one if name == one.name else self.replicas.get(name)
+            self.check(target is not None, 19403, name, one.name, self.name)
+            self.check(target is not None and target.read_only_routing_url is not None, 19404, name, one.name)
 
     def check_limits(self, replicas: dict[str, ReplicaSpec], operation: str) -> None:
         """The rules about all replicas together."""

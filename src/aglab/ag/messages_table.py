@@ -116,6 +116,16 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
         "sys.availability_replicas and name from sys.availability_groups. For more information, see SQL Server Books "
         "Online.",
     ),
+    19404: (
+        16,
+        1,
+        "An availability replica '{0}' that is specified in the READ_ONLY_ROUTING_LIST for availability replica '{1}' does not "
+        "have a value set for READ_ONLY_ROUTING_URL. Ensure a READ_ONLY_ROUTING_URL is set for each availability replica in "
+        "the availability group. Specify a valid READ_ONLY_ROUTING_URL for each replica that you want to added to the "
+        "READ_ONLY_ROUTING_LIST. If you are altering availability replicas of an existing availability group, you can get the "
+        "names of availability replicas in a given availability group, select replica_server_name from "
+        "sys.availability_replicas and name from sys.availability_groups. For more information, see SQL Server Books Online.",
+    ),
     19406: (
         10,
         1,
