@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make test-docker: the containers' tests on a real Docker Engine, the twin as the node image. Brings what a Debian CI lacks, when run
-# as root; ends what it started. --short leaves out what is marked slow (two of the three notebooks, restarts). AGLAB_BASE=debootstrap makes the image without a registry (the default as root).
+# as root; ends what it started. --short leaves out what is marked slow (all notebooks but one, restarts). AGLAB_BASE=debootstrap makes the image without a registry (the default as root).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 begin=$SECONDS
@@ -22,5 +22,5 @@ docker compose version
 echo "docker ready after $((SECONDS - begin)) s"
 scripts/node_image.sh aglab-twin-node
 echo "image ready after $((SECONDS - begin)) s"
-.venv/bin/python -m pytest tests/docker -m "$select" -x --durations=5 "$@"
+.venv/bin/python -m pytest tests/docker -m "$select" -x -v --durations=0 --durations-min=1 "$@"
 echo "docker round: $((SECONDS - begin)) s"

@@ -1,4 +1,4 @@
-"""``aglab up --mode docker`` and the verbs of Cluster on containers: load, restarts, faults; then three notebooks."""
+"""``aglab up --mode docker`` and the verbs of Cluster on containers: load, restarts, faults; then the book's notebooks."""
 
 from __future__ import annotations
 
