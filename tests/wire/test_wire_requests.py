@@ -146,7 +146,16 @@ def test_parameter_types(hexed, declared, value):
 
 
 REFUSED = [
-    ("f3 00 00 00 0000", 50500, "table-valued"),
+    (
+        "f3 00 00 00 0000",
+        8050,
+        'parameter 1 ("@p"), row 0, column 0: Data type 0xF3 (user-defined table type) has an invalid column',
+    ),
+    ("f3 01 6400 00 00 ffff 00 00", 8047, "has a non-zero length database name"),
+    ("f3 00 00 00 ffff 02", 8029, "unexpected token"),
+    ("f3 00 00 00 0100 00000000 0100 26 04 00 00 ff", 8029, "row 1, column 0"),
+    ("f3 00 00 00 0100 00000000 0100 26 04 00 11 0100 0200 00 00", 8055, "invalid column ordering"),
+    ("f3 00 00 00 0100 00000000 0100 f3 00 00 00 ffff 00 00 00", 50500, "nested table-valued"),
     ("f0 00 00 00", 50500, "CLR user-defined"),
     ("f4", 50500, "json"),
     ("f5", 50500, "vector"),

@@ -60,6 +60,20 @@ class Column:
     identity: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TableValue:
+    """The rows of a table-valued parameter as a client sent them.
+
+    ``defaults``: ordinals of columns that take their default; rows hold None there. ``type_name``: as the client named it, with
+    its schema; empty where the procedure's parameter says it.
+    """
+
+    type_name: str
+    columns: tuple[Column, ...] = ()
+    rows: tuple[tuple[object, ...], ...] = ()
+    defaults: frozenset[int] = frozenset()
+
+
 BIT = SqlType("bit")
 TINYINT = SqlType("tinyint")
 SMALLINT = SqlType("smallint")

@@ -112,7 +112,7 @@ DECIMAL_CODES = {0x37: "decimal", 0x6A: "decimal", 0x3F: "numeric", 0x6C: "numer
 SHORT_CODES = {0x2F: "char", 0x27: "varchar", 0x2D: "binary", 0x25: "varbinary"}
 STRING_CODES = {0xA5: "varbinary", 0xA7: "varchar", 0xAD: "binary", 0xAF: "char", 0xE7: "nvarchar", 0xEF: "nchar"}
 BLOB_CODES = {0x22: "image", 0x23: "text", 0x63: "ntext"}
-NOT_CARRIED_CODES = {0xF0: "CLR user-defined", 0xF3: "table-valued", 0xF4: "json", 0xF5: "vector"}
+NOT_CARRIED_CODES = {0xF0: "CLR user-defined", 0xF3: "nested table-valued", 0xF4: "json", 0xF5: "vector"}
 
 
 def read_type(cursor: Cursor) -> TypeReader:

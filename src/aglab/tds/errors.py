@@ -2,7 +2,7 @@
 
 A :class:`ProtocolError` ends the connection: after it the byte stream cannot be trusted. A :class:`RequestRefused`
 ends one request: its message was framed well, but asks for something that the twin does not carry (a
-table-valued parameter, a CLR type). The connection answers it with an error token and stays usable.
+CLR type). The connection answers it with an error token and stays usable.
 """
 
 from __future__ import annotations

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from aglab.core.sqltypes import SqlType
 from aglab.tds.config import Limits
 from aglab.tds.constants import PROCEDURES, TRANSACTION_KINDS
 from aglab.tds.cursor import Cursor
 from aglab.tds.decode import read_type
 from aglab.tds.errors import ProtocolError, RequestRefused
 from aglab.tds.events import Rpc, RpcParam, SqlBatch, TransactionRequest
+from aglab.tds.table_values import TVP_TYPE, Budget, read_table_value
 
 TRANSACTION_DESCRIPTOR = 2
 HEADERS_MAX = 3
@@ -59,10 +61,11 @@ def parse_rpc(payload: bytes, limits: Limits, reset: bool, keep: bool) -> list[R
     cursor = Cursor(payload, "RPC")
     descriptor = read_headers(cursor)
     calls: list[Rpc] = []
+    budget = Budget(limits.table_values)
     while cursor.remaining:
         if len(calls) >= limits.calls_per_message:
             raise RequestRefused(f"An RPC message holds more than {limits.calls_per_message} calls.")
-        name, proc_id, flags, params, executes = _call(cursor, limits)
+        name, proc_id, flags, params, executes = _call(cursor, limits, budget)
         if not executes:
             raise RequestRefused(f"Call {len(calls) + 1} of the message ({name}) is marked as not to be executed.")
         first = not calls
@@ -85,7 +88,7 @@ def parse_rpc(payload: bytes, limits: Limits, reset: bool, keep: bool) -> list[R
     return calls
 
 
-def _call(cursor: Cursor, limits: Limits) -> tuple[str, int | None, int, list[RpcParam], bool]:
+def _call(cursor: Cursor, limits: Limits, budget: Budget) -> tuple[str, int | None, int, list[RpcParam], bool]:
     """One call: procedure, number, option flags, parameters, whether it is to run (NoExecFlag)."""
     length = cursor.u16()
     proc_id: int | None = None
@@ -111,13 +114,17 @@ def _call(cursor: Cursor, limits: Limits) -> tuple[str, int | None, int, list[Rp
                 f"{limits.parameters} parameters. Reduce the number of parameters and resend the request.",
                 8003,
             )
-        params.append(_parameter(cursor))
+        params.append(_parameter(cursor, budget, len(params) + 1))
     return name, proc_id, flags, params, True
 
 
-def _parameter(cursor: Cursor) -> RpcParam:
+def _parameter(cursor: Cursor, budget: Budget, ordinal: int) -> RpcParam:
     name = cursor.b_varchar()
     status = cursor.u8()
+    if cursor.remaining and cursor.data[cursor.position] == TVP_TYPE:
+        cursor.position += 1
+        table = read_table_value(cursor, f'{ordinal} ("{name}")', budget)
+        return RpcParam(name, SqlType("table"), table, False, bool(status & DEFAULT_VALUE))
     if status & ENCRYPTED:
         raise RequestRefused(f"Parameter {name or '(positional)'} is encrypted; Always Encrypted is not carried.")
     declared = read_type(cursor)

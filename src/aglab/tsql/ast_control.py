@@ -101,6 +101,7 @@ class WaitFor(Statement):
 @dataclass(slots=True, eq=False)
 class Declare(Statement):
     items: list[tuple[str, SqlType, Node | None]]
+    tables: list[Any] = field(default_factory=list)  # DeclareTable: variables of table types
 
 
 @dataclass(slots=True, eq=False)

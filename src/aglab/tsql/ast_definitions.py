@@ -8,6 +8,7 @@ from typing import Any
 from aglab.core.sqltypes import SqlType
 from aglab.tsql.ast import Node, Query
 from aglab.tsql.ast_control import Statement
+from aglab.tsql.store.user_types import UserType
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +26,7 @@ class ColumnSpec(Node):
     computed_text: str = ""
     collation: str = ""
     rowguid: bool = False
+    user_type: str = ""  # schema.name of an alias type
     with_values: bool = False  # DEFAULT ... WITH VALUES: also for the rows that are there
 
 
@@ -56,6 +58,8 @@ class Parameter(Node):
     default: Node | None = None
     output: bool = False
     readonly: bool = False
+    user_type: str = ""  # schema.name
+    table: UserType | None = None  # a table type
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +67,17 @@ class DeclareTable(Statement):
     name: str
     columns: list[ColumnSpec]
     constraints: list[ConstraintSpec]
+    type_name: str = ""  # schema.name of a table type
+
+
+@dataclass(slots=True, eq=False)
+class CreateType(Statement):
+    name: tuple[str, ...]
+    base: SqlType | None  # None: a table type
+    nullable: bool = True
+    columns: list[ColumnSpec] = field(default_factory=list)
+    constraints: list[ConstraintSpec] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)

@@ -23,6 +23,7 @@ from aglab.tsql.parser.statements import parse_batch
 from aglab.tsql.runtime import Runtime, Variables
 from aglab.tsql.session import Session
 from aglab.tsql.store.database import Database, Module
+from aglab.tsql.store.user_types import TypeBook
 
 Effects = Generator[Effect, Any, None]
 PARSE_CACHE_SIZE = 500
@@ -252,7 +253,10 @@ class Interpreter:
             return found
         if len(text) > MAX_BATCH_CHARACTERS:
             raise error(59003, "the length of the batch", MAX_BATCH_CHARACTERS)
-        body = parse_batch(text)
+        types = TypeBook(self.host.instance, self.session.database)
+        body = parse_batch(text, types)
+        if types.used:  # another database, or the same one later, may have others of these names
+            return body
         _parsed[text] = body
         while len(_parsed) > PARSE_CACHE_SIZE:
             _parsed.popitem(last=False)

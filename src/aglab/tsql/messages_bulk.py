@@ -7,6 +7,26 @@ Numbers, severities and words: "Database engine events and errors" (0 to 999, 10
 from __future__ import annotations
 
 BULK: dict[int, tuple[int, int, str]] = {
+    117: (15, 1, "The {0} '{1}' contains more than the maximum number of prefixes. The maximum is {2}."),
+    243: (16, 1, "Type {0} is not a defined system type."),
+    218: (16, 1, "Could not find the type '{0}'. Either it does not exist or you do not have the necessary permission."),
+    219: (16, 1, "The type '{0}' already exists, or you do not have permission to create it."),
+    346: (15, 1, 'The parameter "{0}" can not be declared READONLY since it is not a table-valued parameter.'),
+    350: (16, 1, 'The column "{0}" does not have a valid data type. A column cannot be of a user-defined table type.'),
+    352: (15, 1, 'The table-valued parameter "{0}" must be declared with the READONLY option.'),
+    500: (
+        16,
+        1,
+        "Trying to pass a table-valued parameter with {0} column(s) where the corresponding user-defined table type requires "
+        "{1} column(s).",
+    ),
+    1077: (16, 1, "INSERT into an identity column not allowed on table variables."),
+    3732: (
+        16,
+        1,
+        "Cannot drop type '{0}' because it is being referenced by object '{1}'. There may be other objects that reference this "
+        "type.",
+    ),
     4804: (
         16,
         3,

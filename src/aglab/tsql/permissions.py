@@ -82,12 +82,21 @@ SERVER_TYPES = {
     "VIEW SERVER SECURITY STATE": "VSSS",
     "VIEW SERVER STATE": "VWSS",
 }
-_DDL = ("CREATE TABLE", "CREATE PROCEDURE", "CREATE VIEW", "CREATE FUNCTION", "CREATE SCHEMA", "CREATE SYNONYM", "ALTER")
+_DDL = (
+    "CREATE TABLE",
+    "CREATE PROCEDURE",
+    "CREATE VIEW",
+    "CREATE FUNCTION",
+    "CREATE SCHEMA",
+    "CREATE SYNONYM",
+    "CREATE TYPE",
+    "ALTER",
+)
 DATABASE_ROLES: dict[str, frozenset[str]] = {
     "db_owner": frozenset({"CONTROL"}),
     "db_accessadmin": frozenset({"ALTER ANY USER", "CONNECT"}),
     "db_securityadmin": frozenset({"ALTER ANY ROLE", "VIEW DEFINITION"}),
-    "db_ddladmin": frozenset(_DDL),
+    "db_ddladmin": frozenset((*_DDL, "ALTER")),
     "db_backupoperator": frozenset({"BACKUP DATABASE", "BACKUP LOG", "CHECKPOINT"}),
     "db_datareader": frozenset({"SELECT"}),
     "db_datawriter": frozenset({"INSERT", "UPDATE", "DELETE"}),
@@ -109,6 +118,7 @@ DATABASE_TYPES = {
     "CREATE SCHEMA": "CRSM",
     "CREATE SYNONYM": "CRSN",
     "CREATE TABLE": "CRTB",
+    "CREATE TYPE": "CRTY",
     "CREATE VIEW": "CRVW",
     "DELETE": "DL",
     "EXECUTE": "EX",

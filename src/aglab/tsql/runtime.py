@@ -60,6 +60,7 @@ class Variables:
     values: dict[str, Any] = field(default_factory=dict)
     types: dict[str, SqlType] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
+    readonly: set[str] = field(default_factory=set)  # table-valued parameters
     _known: tuple[int, int, Signature] = field(default=(0, 0, EMPTY), repr=False)
 
     def signature(self) -> Signature:

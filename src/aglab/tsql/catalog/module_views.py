@@ -9,6 +9,7 @@ from aglab.tsql.catalog.objects import _OBJECT, _base
 from aglab.tsql.catalog.registry import provide
 from aglab.tsql.catalog.type_ids import type_facts
 from aglab.tsql.store.database import Database
+from aglab.tsql.store.user_types import TABLE_SYSTEM_TYPE_ID
 
 
 @provide(
@@ -73,13 +74,16 @@ def _parameters(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
     for module in database.modules():
         parameters = module.definition.parameters if module.definition else []
         for number, parameter in enumerate(parameters, 1):
-            system, user, length, precision, scale = type_facts(parameter.type)
+            if parameter.table is not None:
+                system, user, length, precision, scale = TABLE_SYSTEM_TYPE_ID, 0, -1, 0, 0
+            else:
+                system, user, length, precision, scale = type_facts(parameter.type)
             yield {
                 "object_id": module.object_id,
                 "name": parameter.name,
                 "parameter_id": number,
                 "system_type_id": system,
-                "user_type_id": user,
+                "user_type_id": database.type_id(parameter.user_type) or user,
                 "max_length": length,
                 "precision": precision,
                 "scale": scale,
@@ -88,6 +92,6 @@ def _parameters(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
                 "has_default_value": False,
                 "is_xml_document": False,
                 "xml_collection_id": 0,
-                "is_readonly": False,
+                "is_readonly": parameter.readonly,
                 "is_nullable": True,
             }

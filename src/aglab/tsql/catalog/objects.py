@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from aglab.tsql.catalog.registry import VIEWS, provide
-from aglab.tsql.catalog.type_ids import TYPE_IDS, type_facts
+from aglab.tsql.catalog.type_ids import type_facts
 from aglab.tsql.functions.names import object_id, type_code
 from aglab.tsql.store.database import Database
 from aglab.tsql.store.table import Table
@@ -28,6 +28,7 @@ DESCRIPTIONS = {
     "C": "CHECK_CONSTRAINT",
     "D": "DEFAULT_CONSTRAINT",
     "TR": "SQL_TRIGGER",
+    "TT": "TYPE_TABLE",
 }
 
 
@@ -55,6 +56,9 @@ def _base(database: Database, name: str, number: int, schema: str, parent: int, 
 
 
 def _all(database: Database, constraints: bool = True) -> Iterator[dict[str, Any]]:
+    for kind in database.types.values():
+        if kind.table is not None:
+            yield _base(database, kind.table.name, kind.table.id, "sys", 0, "TT", kind.created)
     for item in database.objects.values():
         yield _base(database, item.name, object_id(item), item.schema, 0, type_code(item), item.created)
         if isinstance(item, Table) and constraints:
@@ -79,9 +83,11 @@ def _all(database: Database, constraints: bool = True) -> Iterator[dict[str, Any
                     )
 
 
-def _scoped(runtime: Any, database: Database) -> Iterator[Table]:
-    """User tables, and in tempdb the session's temporary tables."""
+def _scoped(runtime: Any, database: Database, with_types: bool = True) -> Iterator[Table]:
+    """User tables, those that stand for table types, and in tempdb the session's temporary tables."""
     yield from database.tables()
+    if with_types:
+        yield from (one.table for one in database.types.values() if one.table is not None)
     if database.name == "tempdb":
         yield from runtime.session.temp_tables.values()
 
@@ -113,7 +119,7 @@ def _all_objects(runtime: Any, database: Database, arguments: tuple[Any, ...]) -
     ledger_type tinyint, ledger_type_desc nvarchar(60), ledger_view_id int, is_dropped_ledger_table bit"""
 )
 def _tables(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
-    for table in _scoped(runtime, database):
+    for table in _scoped(runtime, database, with_types=False):
         yield {
             **_base(database, table.name, table.id, table.schema, 0, "U", table.created),
             "lob_data_space_id": 0,
@@ -163,7 +169,7 @@ def column_rows(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
                 "name": column.name,
                 "column_id": number,
                 "system_type_id": system,
-                "user_type_id": user,
+                "user_type_id": database.type_id(column.user_type) or user,
                 "max_length": length,
                 "precision": precision,
                 "scale": scale,
@@ -186,33 +192,6 @@ def column_rows(runtime: Any, database: Database, arguments: tuple[Any, ...]) ->
                 "is_hidden": False,
                 "is_masked": False,
             }
-
-
-@provide(
-    """sys.types: name sysname!, system_type_id tinyint!, user_type_id int!, schema_id int!, principal_id int, max_length smallint!,
-    precision tinyint!, scale tinyint!, collation_name sysname, is_nullable bit, is_user_defined bit!, is_assembly_type bit!,
-    default_object_id int!, rule_object_id int!, is_table_type bit!"""
-)
-def _types(runtime: Any, database: Database, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    for name, (user, system, length, precision, scale) in TYPE_IDS.items():
-        text = name in ("char", "varchar", "nchar", "nvarchar", "text", "ntext", "sysname")
-        yield (
-            name,
-            system,
-            user,
-            4,
-            None,
-            length,
-            precision,
-            scale,
-            database.collation if text else None,
-            name not in ("sysname", "timestamp"),
-            False,
-            False,
-            0,
-            0,
-            False,
-        )
 
 
 @provide("sys.schemas: name sysname!, schema_id int!, principal_id int")

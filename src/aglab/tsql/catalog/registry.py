@@ -49,6 +49,7 @@ MODULES = (
     "usage",
     "absent",
     "compatibility_more",
+    "user_types",
     "tasks",
     "server_views",
 )

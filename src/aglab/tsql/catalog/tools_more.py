@@ -49,7 +49,6 @@ _WITHOUT_ROWS = (
     scope_desc varchar(7)!""",
     f"""sys.assembly_types: {_TYPE}, assembly_id int!, assembly_class sysname, is_binary_ordered bit, is_fixed_length bit,
     prog_id nvarchar(40), assembly_qualified_name nvarchar(4000)""",
-    f"sys.table_types: {_TYPE}, type_table_object_id int!, is_memory_optimized bit",
     "sys.fulltext_stoplists: stoplist_id int!, " + _NAMED,
     "sys.registered_search_property_lists: property_list_id int!, " + _NAMED,
     f"""sys.security_policies: {_OBJECT}, is_enabled bit!, is_not_for_replication bit!, uses_database_collation bit,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aglab.core.sqltypes import INT, SqlType, nvarchar
+from aglab.core.sqltypes import INT, SqlType, TableValue, nvarchar
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.convert import converter
 from aglab.tsql.effects import Done, EnvChange
-from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.memory import ATOMIC_LEVELS
+from aglab.tsql.execute.table_parameters import TableParameterMixin
 from aglab.tsql.host import AdapterProcedure
 from aglab.tsql.messages import TsqlError, error, info
 from aglab.tsql.permissions import need_object
@@ -76,7 +77,7 @@ class Arguments:
             item.set(value, sql_type)
 
 
-class CallMixin(BaseExecutor):
+class CallMixin(TableParameterMixin):
     """EXECUTE."""
 
     def _execute(self, s: st.Execute) -> Effects[Any]:
@@ -104,6 +105,12 @@ class CallMixin(BaseExecutor):
                 if held is not None and output:
                     raise error(16951, node.name, line=s.line)
                 arguments.append(Argument(argument_name, None, None, output, key, cursor=held, holds_cursor=True))
+                continue
+            table = self.runtime.variables.tables.get(node.name.lower()) if isinstance(node, ast.Variable) else None
+            if table is not None:
+                if output:
+                    raise error(102, "OUTPUT", line=s.line)
+                arguments.append(Argument(argument_name, table, SqlType("table")))
                 continue
             value = yield from self.evaluate(s, node)
             variable = node.name.lower() if isinstance(node, ast.Variable) and not node.name.startswith("@@") else ""
@@ -218,8 +225,11 @@ class CallMixin(BaseExecutor):
             key = parameter.name.lower()
             if parameter.type.name == "cursor":
                 continue
-            variables.types[key] = parameter.type
             argument = bound.get(key)
+            if parameter.table is not None:
+                yield from self.bind_table(variables, parameter.name, parameter.table, argument)
+                continue
+            variables.types[key] = parameter.type
             if argument is None or argument.default:
                 if parameter.default is None:
                     raise error(201, module.name, parameter.name)
@@ -371,6 +381,8 @@ def to_parameter(argument: Argument, target: SqlType) -> Any:
     value = argument.value
     if value is None:
         return None
+    if isinstance(value, (Table, TableValue)):
+        raise error(206, value.type_name.rpartition(".")[2] or "table", target.name)
     source = argument.type or type_of(value)
     try:
         change = converter(source, target, None, False)

@@ -223,12 +223,15 @@ class ControlMixin(SetMixin, TransactionMixin):
             elif key in variables.values and self.interpreter.loop_depth:
                 continue  # DECLARE in a loop declares once and does not reset
             variables.values[key] = value
+        for table in s.tables:
+            yield from self._declaretable(table)
         return None
 
     def _declaretable(self, s: st.DeclareTable) -> Effects[Any]:
         from aglab.tsql.execute.definitions import build_table
 
         table = build_table(self.runtime, s.columns, s.constraints, "", s.name, 0)
+        table.type_name = s.type_name
         self.runtime.variables.tables[s.name.lower()] = table
         return None
         yield

@@ -48,6 +48,7 @@ def make_column(runtime: Runtime, spec: st.ColumnSpec, table_name: str) -> Colum
         spec.computed_text,
         spec.collation or runtime.database.collation,
         spec.rowguid,
+        spec.user_type,
     )
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from aglab.tsql import ast_statements as st
 from aglab.tsql.effects import Done
-from aglab.tsql.execute.base import BaseExecutor, Effects
+from aglab.tsql.execute.base import Effects
 from aglab.tsql.execute.memory import check_native, refuse
+from aglab.tsql.execute.user_types import TypeMixin
 from aglab.tsql.host import SchemaChange
 from aglab.tsql.locks import Resource
 from aglab.tsql.messages import error, not_implemented
@@ -19,7 +20,7 @@ from aglab.tsql.store.table import Table
 from aglab.tsql.transactions import Entry
 
 
-class ModuleMixin(BaseExecutor):
+class ModuleMixin(TypeMixin):
     """Schemas and modules, and DROP of every object."""
 
     if TYPE_CHECKING:
@@ -115,6 +116,8 @@ class ModuleMixin(BaseExecutor):
                 yield from self.in_transaction(partial(self.drop_statistics, s, name))  # type: ignore[attr-defined]
             elif s.kind == "SCHEMA":
                 yield from self.in_transaction(partial(self._drop_schema, s, name))
+            elif s.kind == "TYPE":
+                yield from self.in_transaction(partial(self.drop_type, s, name))
             elif s.kind == "DATABASE":
                 yield from self.drop_database(s, name[-1])  # type: ignore[attr-defined]
             else:

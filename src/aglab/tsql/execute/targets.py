@@ -119,6 +119,8 @@ class TargetMixin(BaseExecutor):
             table = self.runtime.variables.tables.get(name.lower())
             if table is None:
                 raise error(1087, name, line=node.line)
+            if name.lower() in self.runtime.variables.readonly:
+                raise error(10700, name, line=node.line)
             return Target(table, None, name.lower())
         if name.startswith("#"):
             table = self.session.temp_tables.get(name.lower())

@@ -127,16 +127,21 @@ def _database_property(runtime: Any, name: str | None, prop: str | None) -> Any:
 
 
 keyed("DATABASEPROPERTYEX DATABASEPROPERTY", SQL_VARIANT, _database_property, 2)
-keyed("TYPE_ID", INT, lambda r, name: _type_number(name))
-keyed("TYPE_NAME", _SYSNAME, lambda r, number: _type_name(number), 1, 1, "i")
+keyed("TYPE_ID", INT, lambda r, name: _type_number(r, name))
+keyed("TYPE_NAME", _SYSNAME, lambda r, number: _type_name(r, number), 1, 1, "i")
 
 
-def _type_number(name: str | None) -> int | None:
-    return TYPE_IDS.get((name or "").lower(), (None,))[0]
+def _type_number(runtime: Any, name: str | None) -> int | None:
+    known = TYPE_IDS.get((name or "").lower())
+    if known is not None:
+        return known[0]
+    parts = split_name(name or "")
+    return runtime.database.type_id(".".join(("dbo", *parts)[-2:]))
 
 
-def _type_name(number: int | None) -> str | None:
-    return next((name for name, (user_type, *_) in TYPE_IDS.items() if user_type == number), None)
+def _type_name(runtime: Any, number: int | None) -> str | None:
+    known = next((name for name, (user_type, *_) in TYPE_IDS.items() if user_type == number), None)
+    return known or next((kind.name for kind in runtime.database.types.values() if kind.id == number), None)
 
 
 def _replica_primary(runtime: Any, database: str | None) -> int | None:

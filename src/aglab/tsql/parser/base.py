@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aglab.core.sqltypes import MAX, SqlType
 from aglab.tsql.lexer import (
@@ -23,6 +23,9 @@ from aglab.tsql.lexer import (
 from aglab.tsql.messages import TsqlError, error, not_implemented
 from aglab.tsql.parser.option_lists import check_options, once
 
+if TYPE_CHECKING:
+    from aglab.tsql.store.user_types import TypeBook, UserType
+
 MAX_DEPTH = 100  # nesting of expressions, blocks and subqueries; SQL Server gives error 191 beyond its own limit
 
 SYNONYMS = {
@@ -42,11 +45,17 @@ KNOWN_TYPES = frozenset(
 )
 
 
+WORDED_TYPES = frozenset({"national", "double", "character", "sysname"})
+
+
 class ParserBase:
     """Tokens and position. Subclasses (mixins) read expressions, queries and statements."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, types: TypeBook | None = None) -> None:
         self.text = text
+        self.types = types
+        self.user_type: UserType | None = None  # what data_type() met last
+        self.readonly: set[str] = set()  # table-valued parameters of the procedure that is read
         self.tokens: list[Token] = tokenize(text)
         self.position = 0
         self.token = self.tokens[0]
@@ -192,8 +201,13 @@ class ParserBase:
 
     # --- types --------------------------------------------------------------------------------------------------------------
 
-    def data_type(self, ordinal: int = 1, allow_any: bool = False) -> SqlType:
-        """A data type; error 2715 for an unknown one."""
+    def data_type(self, ordinal: int = 1, user: str = "") -> SqlType:
+        """A data type; error 2715 for an unknown one.
+
+        ``user``: "column", "variable" or "parameter", where user-defined types may stand: ``user_type`` then says which it was,
+        and a table type is the type "table". Elsewhere they are error 243, as in CAST.
+        """
+        self.user_type = None
         line = self.token.line
         if self.token.kind not in (NAME, QUOTED):
             raise self.syntax_error()
@@ -203,11 +217,17 @@ class ParserBase:
             and self.token.upper not in ("NATIONAL", "DOUBLE", "TABLE", "CURSOR")
         ):
             raise self.syntax_error()
-        written = self.advance().value
-        if self.at(".") and written.lower() in ("sys", "dbo"):
+        written, schema = self.advance().value, ""
+        if self.at(".") and self.peek().kind in (NAME, QUOTED):
             self.advance()
-            written = self.name()
+            schema, written = written, self.name()
         name = written.lower()
+        if schema.lower() not in ("", "sys") or (name not in KNOWN_TYPES and name not in WORDED_TYPES and name not in SYNONYMS):
+            found = self._user_type(schema, written, user, line)
+            if found is not None:
+                return found
+            if schema.lower() not in ("", "sys", "dbo") or (schema and name not in KNOWN_TYPES):
+                raise error(2715, ordinal, f"{schema}.{written}", line=line)
         if name == "national":
             name = "n" + self.name().lower()
             name = {"ncharacter": "nchar", "ntext": "ntext"}.get(name, name)
@@ -223,6 +243,16 @@ class ParserBase:
             raise error(2715, ordinal, written, line=line)
         numbers = self._type_numbers()
         return make_type(name, numbers, ordinal, line, written)
+
+    def _user_type(self, schema: str, name: str, user: str, line: int) -> SqlType | None:
+        """What a user-defined type stands for. Errors 243."""
+        found = self.types.find(schema, name, user == "column") if self.types is not None else None
+        if found is None:
+            return None
+        if not user:
+            raise error(243, found.full_name, line=line)
+        self.user_type = found
+        return SqlType("table") if found.base is None else found.base
 
     def _type_numbers(self) -> list[int]:
         numbers: list[int] = []

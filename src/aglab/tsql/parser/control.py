@@ -147,7 +147,10 @@ class ControlParser(TableParser):
 
     def _do_use(self, line: int) -> st.Statement:
         self.advance()
-        return st.Use(line, self.name())
+        name = self.name()
+        if self.types is not None:
+            self.types.use(name)
+        return st.Use(line, name)
 
     # --- transactions -------------------------------------------------------------------------------------------------------
 

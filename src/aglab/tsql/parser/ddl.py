@@ -8,6 +8,7 @@ from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME
 from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.modules import ModuleParser
+from aglab.tsql.parser.user_types import TypeParser
 
 DROP_KINDS = {
     "TABLE": "TABLE",
@@ -29,7 +30,7 @@ DROP_KINDS = {
 }
 
 
-class DdlParser(ModuleParser):
+class DdlParser(ModuleParser, TypeParser):
     """Reads definitions."""
 
     if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class DdlParser(ModuleParser):
                 owner = self.name()
                 name = name or owner
             return st.CreateSchema(line, name)
+        if self.accept("TYPE"):
+            return self.create_type(line)
         if self.at("PARTITION"):
             return self.create_partitioning(line)
         if self.accept("STATISTICS"):

@@ -8,7 +8,7 @@ from aglab.core.sqltypes import SqlType
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME, OPERATOR, QUOTED, VARIABLE
-from aglab.tsql.messages import not_implemented
+from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.option_lists import check_options, once
 from aglab.tsql.parser.statistics import StatisticsParser
 
@@ -85,7 +85,10 @@ class DmlParser(StatisticsParser):
     def _target(self) -> ast.TableSource:
         line = self.token.line
         if self.token.kind == VARIABLE:
-            return ast.TableSource(line, parts=(self.variable(),))
+            name = self.variable()
+            if name.lower() in self.readonly:
+                raise error(10700, name, line=line)
+            return ast.TableSource(line, parts=(name,))
         return ast.TableSource(line, parts=self.multipart())
 
     def _column_list(self) -> list[str]:
@@ -104,6 +107,8 @@ class DmlParser(StatisticsParser):
             items.append(self._select_item())
         output = st.Output(items)
         if self.accept("INTO"):
+            if self.token.value.lower() in self.readonly:
+                raise error(10700, self.token.value, line=self.token.line)
             output.into = (self.variable(),) if self.token.kind == VARIABLE else self.multipart()
             if self.at("("):
                 output.into_columns = self.name_list()

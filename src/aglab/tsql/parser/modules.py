@@ -58,14 +58,15 @@ class ModuleParser(TableParser):
             line = self.token.line
             name = self.variable()
             self.accept("AS")
-            if (
-                self.is_name()
-                and self.token.value.lower() not in ("sys",)
-                and self.peek().value == "."
-                and module.kind == "PROCEDURE"
-            ):
-                raise not_implemented("table-valued parameters", line)
-            parameter = st.Parameter(line, name, self.data_type(len(module.parameters) + 1))
+            parameter = st.Parameter(line, name, self.data_type(len(module.parameters) + 1, "parameter"))
+            if self.user_type is not None:
+                parameter.user_type = self.user_type.full_name
+                parameter.table = self.user_type if self.user_type.is_table else None
+            if parameter.table is not None:
+                self._table_parameter(module, parameter)
+                if self.accept(","):
+                    continue
+                break
             self.accept("VARYING")
             if self.at("NOT") and self.peek().upper == "NULL":
                 self.advance()
@@ -75,13 +76,26 @@ class ModuleParser(TableParser):
             if self.accept("="):
                 parameter.default = self._argument_value()
             while self.at("OUTPUT", "OUT", "READONLY"):
-                word = self.advance().upper
-                parameter.output = parameter.output or word != "READONLY"
+                if self.advance().upper == "READONLY":
+                    raise error(346, name, line=line)
+                parameter.output = True
             module.parameters.append(parameter)
             if not self.accept(","):
                 break
         if parenthesis:
             self.expect(")")
+
+    def _table_parameter(self, module: st.CreateModule, parameter: st.Parameter) -> None:
+        """READONLY, and nothing else. Error 352."""
+        if module.kind != "PROCEDURE":
+            raise not_implemented("table-valued parameters of functions", parameter.line)
+        if self.at("=", "OUTPUT", "OUT"):
+            raise self.syntax_error()
+        if not self.accept("READONLY"):
+            raise error(352, parameter.name, line=parameter.line)
+        parameter.readonly = True
+        self.readonly.add(parameter.name.lower())
+        module.parameters.append(parameter)
 
     def _module_options(self, module: st.CreateModule) -> None:
         if not self.accept("WITH"):

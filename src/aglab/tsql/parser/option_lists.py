@@ -187,6 +187,7 @@ OPTION_LISTS: Mapping[str, Mapping[str, Option]] = {
         "AUTO_DROP": Option(_ON_OFF),
         "INCREMENTAL": Option(_ON_OFF, "only OFF", _missing),
     },
+    "CREATE TYPE": {"MEMORY_OPTIMIZED": Option(_ON_OFF, _shown("sys.table_types.is_memory_optimized"))},
     "INSERT BULK": {
         "CHECK_CONSTRAINTS": Option(_bare, "CHECK and FOREIGN KEY are checked; without it only keys and NOT NULL are"),
         "KEEP_NULLS": Option(_bare, "NULL stays NULL; without it a column with a default gets its default"),

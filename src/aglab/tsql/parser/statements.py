@@ -12,6 +12,7 @@ from aglab.tsql.parser.control import ControlParser
 from aglab.tsql.parser.cursors import CursorParser
 from aglab.tsql.parser.ddl import DdlParser
 from aglab.tsql.parser.variables import VariableParser
+from aglab.tsql.store.user_types import TypeBook
 
 
 class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser):
@@ -175,13 +176,13 @@ class Parser(ControlParser, VariableParser, CursorParser, AdminParser, DdlParser
         return truncate
 
 
-def parse_batch(text: str) -> list[st.Statement]:
+def parse_batch(text: str, types: TypeBook | None = None) -> list[st.Statement]:
     """The statements of a batch. Raises TsqlError (102, 156, ...) at the first thing that is not T-SQL.
 
     >>> [type(s).__name__ for s in parse_batch("set nocount on select 1 print 'x'")]
     ['SetOption', 'QueryStatement', 'Print']
     """
     try:
-        return Parser(text).batch()
+        return Parser(text, types).batch()
     except RecursionError:
         raise error(191, line=1) from None

@@ -7,7 +7,7 @@ from typing import Any
 from aglab.tsql import ast
 from aglab.tsql import ast_statements as st
 from aglab.tsql.lexer import NAME, NATIONAL, STRING
-from aglab.tsql.messages import not_implemented
+from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.option_lists import check_options
 from aglab.tsql.parser.partitions import PartitionParser
 
@@ -74,7 +74,11 @@ class TableParser(PartitionParser):
             return column
         if name.lower() == "timestamp" and self.at(",", ")"):
             self.seek(self.position - 1)
-        column = st.ColumnSpec(line, name, self.data_type(ordinal))
+        column = st.ColumnSpec(line, name, self.data_type(ordinal, "column"))
+        if self.user_type is not None:
+            if self.user_type.is_table:
+                raise error(350, name, line=line)
+            column.user_type, column.nullable = self.user_type.full_name, self.user_type.nullable
         while True:
             constraint_name = ""
             if self.at("CONSTRAINT"):

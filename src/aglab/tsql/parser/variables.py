@@ -44,6 +44,7 @@ class VariableParser(TableParser):
             return st.DeclareTable(line, name, columns, constraints)
         self.seek(start)
         items: list[tuple[str, Any, ast.Node | None]] = []
+        tables: list[st.DeclareTable] = []
         while True:
             if self.token.kind != VARIABLE or self.token.value.startswith("@@"):
                 raise self.syntax_error()
@@ -51,12 +52,20 @@ class VariableParser(TableParser):
             self.accept("AS")
             if self.at("TABLE"):
                 raise self.syntax_error()
-            sql_type = self.data_type(len(items) + 1)
+            sql_type = self.data_type(len(items) + len(tables) + 1, "variable")
+            found = self.user_type
+            if found is not None and found.is_table:
+                if self.at("="):
+                    raise self.syntax_error()
+                tables.append(st.DeclareTable(line, name, found.columns, found.constraints, found.full_name))
+                if not self.accept(","):
+                    return st.Declare(line, items, tables) if items or len(tables) > 1 else tables[0]
+                continue
             if sql_type.name in ("text", "ntext", "image"):
                 raise error(2739, line=line)
             items.append((name, sql_type, self.expression() if self.accept("=") else None))
             if not self.accept(","):
-                return st.Declare(line, items)
+                return st.Declare(line, items, tables)
 
     def _do_set(self, line: int) -> st.Statement:
         self.advance()

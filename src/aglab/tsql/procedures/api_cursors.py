@@ -21,6 +21,7 @@ from aglab.tsql.messages import error, info
 from aglab.tsql.procedures.dynamic import _text, bind_parameters, parse_declaration, run_parameterised
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.query.keyset import locator
+from aglab.tsql.store.user_types import TypeBook
 
 FORWARD_ONLY = "FORWARD_ONLY"
 SCROLL = {1: KEYSET, 2: DYNAMIC, 4: FORWARD_ONLY, 8: STATIC, 0x10: FAST_FORWARD}
@@ -191,7 +192,8 @@ def _open(executor: Any, text: str, declaration: str | None, bound: list[Argumen
     body = executor.interpreter.parse(text)
     query = _selected(body)
     called = body[0] if len(body) == 1 and isinstance(body[0], st.Execute) else None
-    variables, _ = bind_parameters(text, declaration, bound)
+    book = TypeBook(executor.runtime.instance, executor.session.database)
+    variables, _ = bind_parameters(text, declaration, bound, book)
     cursor = _make(executor, query, text, scroll, concurrency)
     if called is not None:
         inner = executor.interpreter.executor(executor.runtime)
@@ -279,7 +281,7 @@ def sp_cursorprepare(executor: Any, arguments: Any) -> Any:
     query = _selected(executor.interpreter.parse(text))
     if query is not None:
         cursor = _make(executor, query, text, scroll, concurrency)
-        for name, sql_type, _ in parse_declaration(declaration):
+        for name, sql_type, _, _ in parse_declaration(declaration):
             cursor.variables.types[name.lower()], cursor.variables.values[name.lower()] = sql_type, None
         cursor.settle(executor)
         if _value(items, 3) & RETURN_METADATA:

@@ -17,6 +17,7 @@ from aglab.tsql.query.expressions import ExpressionCompiler
 from aglab.tsql.query.planner import Planner
 from aglab.tsql.query.scope import CompileContext, OutColumn, Scope
 from aglab.tsql.runtime import Variables
+from aglab.tsql.store.user_types import TypeBook
 
 _TDS_IDS = {
     "bit": 104,
@@ -59,7 +60,13 @@ def _context(executor: Any, variables: Variables) -> CompileContext:
 
 def first_result(executor: Any, text: str, declaration: str | None) -> list[OutColumn]:
     """The columns of the first result set a batch gives; an empty list when it gives none."""
-    variables = Variables(types={name.lower(): t for name, t, _ in parse_declaration(declaration)})
+    variables = Variables()
+    book = TypeBook(executor.runtime.instance, executor.session.database)
+    for name, sql_type, _, table in parse_declaration(declaration, book):
+        if table is None or table.table is None:
+            variables.types[name.lower()] = sql_type
+        else:
+            variables.tables[name.lower()] = table.table
     return first_of(executor, executor.interpreter.parse(text), variables)
 
 
@@ -187,7 +194,8 @@ def sp_describe_first_result_set(executor: Any, arguments: Any) -> Any:
 def sp_describe_undeclared_parameters(executor: Any, arguments: Any) -> Any:
     """@tsql, @params: a type for each variable that the text uses and nobody declares."""
     text = str(arguments.required("@tsql", 0) or "")
-    known = {name.lower() for name, *_ in parse_declaration(arguments.value("@params", 1))}
+    book = TypeBook(executor.runtime.instance, executor.session.database)
+    known = {name.lower() for name, *_ in parse_declaration(arguments.value("@params", 1), book)}
     body = executor.interpreter.parse(text)
     declared = Variables()
     declare(body, declared)

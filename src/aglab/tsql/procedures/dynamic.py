@@ -7,28 +7,34 @@ from typing import Any
 from aglab.core.sqltypes import INT, SqlType
 from aglab.tsql.execute.calls import Argument, to_parameter
 from aglab.tsql.locks import Resource
-from aglab.tsql.messages import error
+from aglab.tsql.messages import error, not_implemented
 from aglab.tsql.parser.statements import Parser
 from aglab.tsql.procedures.registry import procedure
 from aglab.tsql.runtime import Variables
+from aglab.tsql.store.user_types import TypeBook, UserType
+
+Declared = list[tuple[str, SqlType, bool, UserType | None]]
 
 
-def parse_declaration(text: str | None) -> list[tuple[str, SqlType, bool]]:
-    """``@a int, @b nvarchar(10) OUTPUT`` as (name, type, output)."""
+def parse_declaration(text: str | None, types: TypeBook | None = None) -> Declared:
+    """``@a int, @b nvarchar(10) OUTPUT, @c dbo.T READONLY`` as (name, type, output, table type)."""
     if not text or not text.strip():
         return []
-    parser = Parser(text)
-    parameters: list[tuple[str, SqlType, bool]] = []
+    parser = Parser(text, types)
+    parameters: Declared = []
     while True:
         name = parser.variable()
         parser.accept("AS")
-        sql_type = parser.data_type(len(parameters) + 1)
+        sql_type = parser.data_type(len(parameters) + 1, "parameter")
+        table = parser.user_type if parser.user_type is not None and parser.user_type.is_table else None
         if parser.accept("="):
             parser.expression()
-        output = False
+        words: set[str] = set()
         while parser.at("OUTPUT", "OUT", "READONLY"):
-            output = parser.advance().upper != "READONLY" or output
-        parameters.append((name, sql_type, output))
+            words.add(parser.advance().upper)
+        if ("READONLY" in words) != (table is not None):
+            raise error(346 if table is None else 352, name)
+        parameters.append((name, sql_type, bool(words - {"READONLY"}), table))
         if not parser.accept(","):
             break
     if parser.token.kind != 11:
@@ -36,11 +42,23 @@ def parse_declaration(text: str | None) -> list[tuple[str, SqlType, bool]]:
     return parameters
 
 
-def bind_parameters(text: str, declaration: str | None, arguments: list[Argument]) -> tuple[Variables, dict[str, Argument]]:
-    """Declared variables with the arguments' values, by name or position. Errors 8144, 8145, 8178."""
+TableArguments = list[tuple[str, UserType, Argument | None]]
+
+
+def bind_parameters(
+    text: str,
+    declaration: str | None,
+    arguments: list[Argument],
+    types: TypeBook | None = None,
+    tables: TableArguments | None = None,
+) -> tuple[Variables, dict[str, Argument]]:
+    """Declared variables with the arguments' values, by name or position. Errors 8144, 8145, 8178.
+
+    Table-valued parameters go to ``tables``, for the caller to bind; without it they are refused (cursors take none).
+    """
     variables = Variables()
     bound: dict[str, Argument] = {}
-    parameters = parse_declaration(declaration)
+    parameters = parse_declaration(declaration, types)
     names = {name.lower() for name, *_ in parameters}
     for position, argument in enumerate(arguments):
         if argument.name and argument.name.lower() in names:
@@ -52,19 +70,28 @@ def bind_parameters(text: str, declaration: str | None, arguments: list[Argument
         else:
             raise error(8144, "")
         bound[key] = argument
-    for name, sql_type, _ in parameters:
+    for name, sql_type, _, table in parameters:
         key = name.lower()
         given = bound.get(key)
+        if table is not None:
+            if tables is None:
+                raise not_implemented("table-valued parameters of cursors")
+            tables.append((name, table, given))
+            continue
         if given is None or given.default:
             raise error(8178, f"({declaration}){text}"[:200], name)
         variables.types[key] = sql_type
         variables.values[key] = to_parameter(given, sql_type)
-    return variables, {name.lower(): bound[name.lower()] for name, _, output in parameters if output}
+    return variables, {name.lower(): bound[name.lower()] for name, _, output, _ in parameters if output}
 
 
 def run_parameterised(executor: Any, text: str, declaration: str | None, arguments: list[Argument]) -> Any:
     """Run text with parameters bound by name or position; output parameters go back into the arguments."""
-    variables, outputs = bind_parameters(text, declaration, arguments)
+    tables: TableArguments = []
+    types = TypeBook(executor.runtime.instance, executor.session.database)
+    variables, outputs = bind_parameters(text, declaration, arguments, types, tables)
+    for name, kind, given in tables:
+        yield from executor.bind_table(variables, name, kind, given)
     executor.runtime.nesting -= 1  # the system procedure itself is no level that @@NESTLEVEL counts twice
     yield from executor.run_text(text, variables)
     for key, argument in outputs.items():
@@ -106,7 +133,7 @@ def sp_prepare(executor: Any, arguments: Any) -> Any:
     session = executor.session
     _needs(arguments.items, "sp_prepare", "@handle", "@params", "@stmt")
     declaration, statement = arguments.items[1].value, _text(arguments.items[2].value, "@stmt")
-    parse_declaration(declaration)
+    parse_declaration(declaration, TypeBook(executor.runtime.instance, session.database))
     executor.interpreter.parse(statement)
     handle = session.next_handle
     session.next_handle += 1

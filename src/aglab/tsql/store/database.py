@@ -11,6 +11,7 @@ from typing import Any
 from aglab.tsql.host import CommitRecord, RowChange, SchemaChange
 from aglab.tsql.store.partitions import FIRST_FUNCTION_ID, FIRST_SCHEME_ID, PartitionFunction, PartitionScheme
 from aglab.tsql.store.table import Table
+from aglab.tsql.store.user_types import FIRST_USER_TYPE_ID, UserType
 
 DEFAULT_COLLATION = "SQL_Latin1_General_CP1_CI_AS"
 FIRST_OBJECT_ID = 581577110
@@ -125,6 +126,7 @@ class Database:
     part: str = ""  # "master" or "msdb" of a contained availability group
     logins: dict[str, dict[str, Any]] = field(default_factory=dict)  # of a contained master, by name in lower case
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)  # SQL Server Agent's, in an msdb, by name in lower case
+    types: dict[tuple[str, str], UserType] = field(default_factory=dict)  # (schema, name) in lower case
     version: int = 0  # grows with every schema change: cached plans look at it
     created: Any = None
     _object_ids: Any = field(default_factory=lambda: itertools.count(FIRST_OBJECT_ID, 16))
@@ -143,8 +145,8 @@ class Database:
             ]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # a database that was kept before there were partitions, or contained groups
-        later = {"partition_functions": {}, "partition_schemes": {}, "part": "", "logins": {}, "jobs": {}}
+        # a database that was kept before there were partitions, contained groups, or types
+        later = {"partition_functions": {}, "partition_schemes": {}, "part": "", "logins": {}, "jobs": {}, "types": {}}
         self.__dict__.update({**later, **state})
 
     @property
@@ -178,6 +180,25 @@ class Database:
             book[name.lower()] = item
         for table in self.tables():
             table.counts = {}
+        self.version += 1
+
+    def next_type_id(self) -> int:
+        """A free user_type_id."""
+        return max([FIRST_USER_TYPE_ID - 1, *(one.id for one in self.types.values())]) + 1
+
+    def type_id(self, full_name: str) -> int | None:
+        """user_type_id of a type by schema.name."""
+        schema, _, name = full_name.lower().partition(".")
+        found = self.types.get((schema, name))
+        return found.id if found is not None else None
+
+    def set_type(self, item: UserType, present: bool) -> None:
+        """Create or drop a type."""
+        key = (item.schema.lower(), item.name.lower())
+        if present:
+            self.types[key] = item
+        else:
+            self.types.pop(key, None)
         self.version += 1
 
     def next_object_id(self) -> int:
@@ -243,6 +264,8 @@ class Database:
             table = self.find(schema, name)
             if isinstance(table, Table):
                 table.truncate()
+        elif change.kind == "type":
+            self.set_type(change.definition, change.action == "put")
         elif change.kind == "untrusted":
             table = self.find(schema, name)
             if isinstance(table, Table):

@@ -53,6 +53,7 @@ class ColumnDef:
     computed_text: str = ""
     collation: str = "SQL_Latin1_General_CP1_CI_AS"
     rowguid: bool = False
+    user_type: str = ""  # schema.name of the alias type it was declared with
 
     @property
     def case_sensitive(self) -> bool:
@@ -193,6 +194,7 @@ class Table:
     """
 
     placement: Any = None  # aglab.tsql.store.partitions.Placement of the rows; None: the primary filegroup
+    type_name = ""  # schema.name of the table type that a variable was declared with
     changes = 0  # rows put since the table was made or read from disk: a dynamic cursor looks whether there was one
 
     def __init__(self, object_id: int, schema: str, name: str, columns: list[ColumnDef]) -> None:
