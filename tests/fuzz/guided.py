@@ -55,6 +55,10 @@ def wire_target() -> tuple[Callable[[bytes], None], list[bytes]]:
         b"\x04\x01" + wire.HEADERS + "SELECT 1".encode("utf-16-le"),
         b"\x03\x02" + wire.packet(6) + wire.packet(1, wire.HEADERS),
     ]
+    for pick in TYPED:
+        if not pick[0].startswith(("1f", "22", "23", "63")):
+            order = (b"", b"\x10\x01\x00\x01\x00\x01", b"\x11\x01\x00\x01\x00")[len(seeds) % 3]
+            seeds.append(b"\x05\x02" + wire.by_name("p", wire.param("@t", wire.table_value([pick], 2, order))))
     for hexed, *_ in TYPED + REFUSED:
         typed = bytes.fromhex(hexed)
         seeds.append(b"\x05\x02" + wire.by_name("p", wire.param("@p", typed), wire.param("", wire.INT7)))
