@@ -90,6 +90,23 @@ def test_forced_failover_loses_what_was_not_hardened(own):
     assert set(states(own, "sql2").values()) == {"SYNCHRONIZED"}
 
 
+def test_a_replica_that_followed_an_asynchronous_primary_waits_as_primary_itself(own):
+    """The load's commits wait for others again once a replica leads that commits synchronously, whatever it followed before."""
+    waited = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_SYNC_COMMIT'"
+    own.sql("ALTER AVAILABILITY GROUP ag1 MODIFY REPLICA ON N'sql1' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)")
+    own.sql("EXEC twin.start_workload @users = 10; WAITFOR DELAY '00:00:05'")
+    assert own.value(waited) == 0
+    own.sql("EXEC twin.stop_workload")
+    own.sql(EXTERNAL + "ALTER AVAILABILITY GROUP ag1 FORCE_FAILOVER_ALLOW_DATA_LOSS", node="sql2")
+    own.sql("ALTER AVAILABILITY GROUP ag1 MODIFY REPLICA ON N'sql1' WITH (AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)", node="sql2")
+    for node in ("sql1", "sql3"):
+        own.sql("ALTER DATABASE [OLTP] SET HADR RESUME", node=node)
+    own.sql("EXEC twin.advance @seconds = 5", node="sql2")
+    assert set(states(own, "sql2").values()) == {"SYNCHRONIZED"}
+    own.sql("EXEC twin.start_workload @users = 10; WAITFOR DELAY '00:00:05'", node="sql2")
+    assert own.value(waited, node="sql2") > 1000
+
+
 def test_a_commit_waits_for_a_silent_replica_until_the_session_times_out(own):
     """Inside SESSION_TIMEOUT a replica that was cut off is still waited for; after it the primary goes on alone."""
     own.sql("CREATE TABLE dbo.f (id int NOT NULL PRIMARY KEY)", database="OLTP")
