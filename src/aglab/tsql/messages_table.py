@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aglab.tsql.messages_admin import ADMINISTRATION
+from aglab.tsql.messages_agent import AGENT
 from aglab.tsql.messages_bulk import BULK
 from aglab.tsql.messages_cursors import CURSORS
 from aglab.tsql.messages_encryption import ENCRYPTION
@@ -763,6 +764,7 @@ MESSAGES: dict[int, tuple[int, int, str]] = {
     59004: (16, 1, "The twin failed on this statement ({0}). Please report it with the statement's text."),
 }
 MESSAGES.update(STORAGE)
+MESSAGES.update(AGENT)
 MESSAGES.update(RESTORE)
 MESSAGES.update(ADMINISTRATION)
 MESSAGES.update(MEMORY)

@@ -103,6 +103,7 @@ class Clock:
         self._rush_until_us = 0
         self._held_us: int | None = None
         self._timers: list[Timer] = []
+        self._background: list[Timer] = []  # these fire as time passes, but no jump is made for their sake
         self._sequence = count()
 
     @property
@@ -172,6 +173,17 @@ class Clock:
         heapq.heappush(self._timers, timer)
         return timer
 
+    def call_in_passing(self, until_us: int, callback: Callable[[], None]) -> Timer:
+        """As :meth:`call_at`, for what must not make a twin that nobody uses jump: schedules of jobs."""
+        timer = Timer(until_us, 0, next(self._sequence), callback)
+        heapq.heappush(self._background, timer)
+        return timer
+
+    def _next_in_passing_us(self) -> int | None:
+        while self._background and self._background[0].cancelled:
+            heapq.heappop(self._background)
+        return self._background[0].until_us if self._background else None
+
     def next_due_us(self) -> int | None:
         """When the earliest live timer is due, or None."""
         while self._timers and self._timers[0].cancelled:
@@ -180,19 +192,25 @@ class Clock:
 
     def wall_until_due_s(self) -> float | None:
         """Wall seconds until the next timer at a wall pace; None without a timer, or when the clock only jumps."""
-        due = self.next_due_us()
-        if due is None or not self.follows_wall:
+        known = [one for one in (self.next_due_us(), self._next_in_passing_us()) if one is not None]
+        if not known or not self.follows_wall:
             return None
+        due = min(known)
         return max(0.0, (due - self.now_us) / 1e6 / self._pace)
 
     def fire_due(self) -> int:
         """Call every timer that is due, in order; the number called."""
         fired = 0
         now = self.now_us
-        while (due := self.next_due_us()) is not None and due <= now:
-            heapq.heappop(self._timers).callback()
+        while True:
+            due, passing = self.next_due_us(), self._next_in_passing_us()
+            if passing is not None and passing <= now and (due is None or passing <= due):
+                heapq.heappop(self._background).callback()
+            elif due is not None and due <= now:
+                heapq.heappop(self._timers).callback()
+            else:
+                return fired
             fired += 1
-        return fired
 
     def jump(self) -> int:
         """Move time to the next timer and fire what is due then; the number fired (0: nothing waits)."""
@@ -200,6 +218,7 @@ class Clock:
         if due is None:
             self._rush_until_us = 0
             return 0
-        self._base_us = max(self._base_us, due)
+        passing = self._next_in_passing_us()
+        self._base_us = max(self._base_us, due if passing is None else min(due, passing))
         self._base_wall_s = self._wall()
         return self.fire_due()

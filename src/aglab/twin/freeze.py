@@ -144,6 +144,7 @@ def _node_of(node: Node) -> dict[str, Any]:
         "restores": node.restores[-BACKUPS_KEPT:],
         "log_marks": node.log_marks[-BACKUPS_KEPT:],
         "forgotten": node.forgotten,
+        "agent": node.agent.to_dict(),
         "user_log_bytes": node.user_log_bytes,
         "deadlocks": node.deadlocks_before_restart + len(instance.locks.deadlocks),
         "totals": node.database_totals,
@@ -200,6 +201,7 @@ def _put_node(node: Node, content: dict[str, Any], with_options: bool) -> None:
     node.restores = [dict(one) for one in content.get("restores", [])]
     node.log_marks = [dict(one) for one in content.get("log_marks", [])]
     node.forgotten = [int(one) for one in content.get("forgotten", [])]
+    node.agent.put(node, content.get("agent"))
     node.log_tail = {}
     node.user_log_bytes = float(content["user_log_bytes"])
     node.deadlocks_before_restart = int(content.get("deadlocks", 0))

@@ -23,6 +23,7 @@ from aglab.twin import (
     rebuilds,
     settings,
 )
+from aglab.twin.agent import Agent
 from aglab.twin.availability import identifier
 from aglab.twin.backups.record import BackupSet
 from aglab.twin.clients import Client, WaitBook
@@ -95,6 +96,7 @@ class Node(HostAnswers):
         self.restores: list[dict[str, Any]] = []  # msdb's restorehistory, oldest first
         self.log_marks: list[dict[str, Any]] = []  # msdb's logmarkhistory
         self.forgotten: list[int] = []  # ids of backup sets that sp_delete_backuphistory took from msdb
+        self.agent = Agent()
         self.hybrid_buffer_pool = (False, False)  # as configured, as in force since the last start
         self.soft_numa = (False, False)  # the same
         self.affinity: list[int] | None = None  # schedulers that PROCESS AFFINITY leaves online; None for AUTO
@@ -163,6 +165,8 @@ class Node(HostAnswers):
             self.cluster.plant.node_restarted(self.name)
             self.cluster.plant.change(self.name, restart=True)
         settings.apply_all(self)
+        if not first:
+            self.cluster.world.call(lambda: self.agent.instance_started(self))
         self.note_membership()
         self.accepting = True
 
@@ -215,6 +219,7 @@ class Node(HostAnswers):
             "This is an informational message only. No user action is required.",
         )
         self._hang_up(caller)
+        self.agent.arm(self)
         self.lazy.flush()
         self.deadlocks_before_restart = 0
         self.instance.locks.deadlocks = []
@@ -241,6 +246,7 @@ class Node(HostAnswers):
         self.accepting, self.ended = False, True
         health_events.manager(self, "Offline")
         self._hang_up(caller)
+        self.agent.arm(self)
         self.lazy.flush() if clean else self.lazy.lose()
         self.cluster.groups.act(events.Crash(self.name), caller=caller)
         self.cluster.dirty = True

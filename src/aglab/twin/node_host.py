@@ -27,6 +27,7 @@ from aglab.twin import (
     views_hadr,
     views_server,
 )
+from aglab.twin.agent import VIEWS as AGENT_VIEWS
 from aglab.twin.backups.history import preferred
 from aglab.twin.backups.history import rows as backup_rows
 from aglab.twin.backups.restores import note_mark
@@ -114,6 +115,8 @@ class HostAnswers(Requests):
             rows = views_hadr.rows(self._me, view)
         if rows is None:
             rows = backup_rows(self._me, view)
+        if rows is None and view in AGENT_VIEWS:
+            rows = list(AGENT_VIEWS[view](self._me))
         if rows is None and view in ("sp_readerrorlog", "xp_readerrorlog"):
             rows = self.errorlog.rows(arguments)
         if rows is None and view == "xp_enumerrorlogs":

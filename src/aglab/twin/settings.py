@@ -16,6 +16,7 @@ from aglab.tsql import Change, Command, Session
 from aglab.tsql.execute.options import DATABASE_OPTIONS
 from aglab.tsql.messages import KNOWLEDGE_PAGE, error
 from aglab.twin import (
+    agent,
     contained,
     encryption,
     endpoint_statements,
@@ -236,6 +237,7 @@ _COMMANDS = {
     "ALTER DATABASE SET ACCESS": settle_users,
     "ALTER SERVER CONFIGURATION": server_configuration,
     **restores.COMMANDS,
+    **agent.COMMANDS,
     "BACKUP DATABASE": backup,
     "BACKUP LOG": backup,
     "RESTORE DATABASE": restore,

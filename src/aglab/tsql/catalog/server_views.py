@@ -66,10 +66,6 @@ _WITHOUT_ROWS = (
     is_rollover bit, is_shutdown bit, is_default bit, buffer_count int, buffer_size int, file_position bigint, reader_spid int,
     start_time datetime, last_event_time datetime, event_count bigint, dropped_event_count int""",
     """msdb.suspect_pages: database_id int!, file_id int!, page_id bigint!, event_type int!, error_count int!, last_update_date datetime!""",
-    """msdb.sysjobschedules: schedule_id int, job_id uniqueidentifier, next_run_date int!, next_run_time int!""",
-    """msdb.sysjobhistory: instance_id int!, job_id uniqueidentifier!, step_id int!, step_name sysname!, sql_message_id int!,
-    sql_severity int!, message nvarchar(4000), run_status int!, run_date int!, run_time int!, run_duration int!,
-    operator_id_emailed int!, operator_id_netsent int!, operator_id_paged int!, retries_attempted int!, server sysname!""",
     """msdb.sysoperators: id int!, name sysname!, enabled tinyint!, email_address nvarchar(100), last_email_date int!,
     last_email_time int!, pager_address nvarchar(100), last_pager_date int!, last_pager_time int!, weekday_pager_start_time int!,
     weekday_pager_end_time int!, saturday_pager_start_time int!, saturday_pager_end_time int!, sunday_pager_start_time int!,
@@ -81,7 +77,6 @@ _WITHOUT_ROWS = (
     database_name nvarchar(512), event_description_keyword nvarchar(100), occurrence_count int!, count_reset_date int!,
     count_reset_time int!, job_id uniqueidentifier!, has_notification int!, flags int!, performance_condition nvarchar(512),
     category_id int!""",
-    "msdb.syscategories: category_id int!, category_class int!, category_type tinyint!, name sysname!",
 )
 for _text in _WITHOUT_ROWS:
     provide(_text)(lambda runtime, database, arguments: [])

@@ -158,10 +158,7 @@ class CallMixin(TableParameterMixin):
         if system is None:
             raise error(2812, ".".join(name), line=line)
         if isinstance(system, Module):
-            target = self.runtime.database
-            if len(name) > 2 and name[-3]:
-                target = self.runtime.instance.database(name[-3]) or target
-            return (yield from self._user_procedure(system, target, arguments, line))
+            return (yield from self._user_procedure(system, self._target(name, line), arguments, line))
         nested = self.nested(bare)
         nested.runtime.caller = self.runtime
         nested.target = self._target(name, line)

@@ -1,178 +1,88 @@
-"""SQL Server Agent's jobs as msdb keeps them: sp_add_job, _jobstep, _jobserver, sp_update_job, sp_delete_job, sp_start_job.
+"""msdb's procedures of SQL Server Agent: their parameters in order; the node carries them out (command AGENT).
 
-The service itself is not there (on Linux it is off until it is enabled): jobs are kept and listed, none runs, and sp_start_job
-says so with error 22022; what else notifies the service prints the same words. A job is a transaction of its msdb; that of a
-contained availability group travels with the group. Source: the procedures' pages in the SQL Server documentation; the words of
-22022 from reports of the error, those of 14261 and 14262 were not looked up. Left out: schedules, proxies, operators, categories,
-notifications, other owners than the caller: an argument that is not known here is refused.
+Source: the procedures' pages (SQL Server documentation). A parameter in capitals is an output. In the msdb of a
+contained availability group: :mod:`.contained_jobs`.
 """
 
 from __future__ import annotations
 
-import uuid
-from copy import deepcopy
 from typing import Any
 
-from aglab.tsql.effects import Message
-from aglab.tsql.host import SchemaChange
+from aglab.core.sqltypes import INT, SqlType
+from aglab.tsql.host import Command
 from aglab.tsql.messages import error, not_implemented
-from aglab.tsql.permissions import need_database
+from aglab.tsql.procedures import contained_jobs
 from aglab.tsql.procedures.registry import procedure
 
-NOT_RUNNING = "SQLServerAgent is not currently running so it cannot be notified of this action."
-_STEP = {
-    "subsystem": "TSQL",
-    "command": None,
-    "on_success_action": 1,
-    "on_success_step_id": 0,
-    "on_fail_action": 2,
-    "on_fail_step_id": 0,
-    "database_name": None,
-    "retry_attempts": 0,
-    "retry_interval": 0,
-    "output_file_name": None,
-    "flags": 0,
+GUID = SqlType("uniqueidentifier")
+_NOTIFY = (
+    "notify_level_eventlog notify_level_email notify_level_netsend notify_level_page notify_email_operator_name "
+    "notify_netsend_operator_name notify_page_operator_name delete_level"
+)
+_STEP = (
+    "job_id job_name step_id step_name subsystem command additional_parameters cmdexec_success_code on_success_action "
+    "on_success_step_id on_fail_action on_fail_step_id server database_name database_user_name retry_attempts retry_interval "
+    "os_run_priority output_file_name flags proxy_id proxy_name"
+)
+_TIMES = (
+    "enabled freq_type freq_interval freq_subday_type freq_subday_interval freq_relative_interval freq_recurrence_factor "
+    "active_start_date active_end_date active_start_time active_end_time"
+)
+SIGNATURES = {
+    "sp_add_job": "job_name enabled description start_step_id category_name category_id owner_login_name "
+    + _NOTIFY
+    + " JOB_ID originating_server",
+    "sp_update_job": "job_id job_name new_name enabled description start_step_id category_name owner_login_name " + _NOTIFY,
+    "sp_delete_job": "job_id job_name originating_server delete_history delete_unused_schedule",
+    "sp_add_jobstep": _STEP + " STEP_UID",
+    "sp_update_jobstep": _STEP,
+    "sp_delete_jobstep": "job_id job_name step_id",
+    "sp_add_schedule": "schedule_name " + _TIMES + " owner_login_name SCHEDULE_UID SCHEDULE_ID originating_server",
+    "sp_add_jobschedule": "job_id job_name name " + _TIMES + " SCHEDULE_ID automatic_post SCHEDULE_UID",
+    "sp_update_schedule": "schedule_id name new_name " + _TIMES + " owner_login_name automatic_post",
+    "sp_attach_schedule": "job_id job_name schedule_id schedule_name automatic_post",
+    "sp_detach_schedule": "job_id job_name schedule_id schedule_name delete_unused_schedule automatic_post",
+    "sp_delete_schedule": "schedule_id schedule_name force_delete automatic_post",
+    "sp_add_jobserver": "job_id job_name server_name automatic_post",
+    "sp_delete_jobserver": "job_id job_name server_name",
+    "sp_start_job": "job_name job_id error_flag server_name step_name output_flag",
+    "sp_stop_job": "job_name job_id originating_server server_name",
+    "sp_purge_jobhistory": "job_name job_id oldest_date",
+    "sp_add_category": "class type name",
 }
+_OUTPUTS = {"JOB_ID": GUID, "STEP_UID": GUID, "SCHEDULE_UID": GUID, "SCHEDULE_ID": INT}
 
 
-def _known(arguments: Any, *names: str) -> None:
-    for one in arguments.items:
-        if one.name and one.name.lower().lstrip("@") not in names and not (one.value is None or one.default):
-            raise not_implemented(f"{arguments.procedure} with {one.name}")
+def _register(name: str, parameters: list[str]) -> None:
+    @procedure(name, in_msdb=True)
+    def run(executor: Any, arguments: Any) -> Any:
+        if executor.target.part:
+            if name not in contained_jobs.PROCEDURES:
+                raise not_implemented(f"{name} in the msdb of a contained availability group")
+            return (yield from contained_jobs.PROCEDURES[name](executor, arguments))
+        known = {f"@{one.lower()}" for one in parameters}
+        for item in arguments.items:
+            if item.name and item.name.lower() not in known:
+                raise error(8145, item.name, name)
+        given = {}
+        for position, one in enumerate(parameters):
+            found = arguments.find(f"@{one}", position)
+            if found is not None and not found.default:
+                given[one.lower()] = found.value
+        made: dict[str, Any] = {}
+        yield from executor._node(Command("AGENT", name, {"GIVEN": given, "MADE": made}), 0)
+        for position, one in enumerate(parameters):
+            if one in _OUTPUTS and one in made:
+                arguments.output(f"@{one.lower()}", position, made[one], _OUTPUTS[one])
+        return 0
 
 
-def _job(executor: Any, arguments: Any, name_at: int = 1) -> dict[str, Any]:
-    """The job by @job_name or @job_id. Error 14262."""
-    name, key = arguments.value("@job_name", name_at), arguments.value("@job_id", 0 if name_at else 1)
-    for job in executor.target.jobs.values():
-        if (name is not None and job["name"].lower() == str(name).lower()) or (
-            key is not None and str(job["job_id"]) == str(key).lower()
-        ):
-            return dict(job)
-    raise error(14262, "@job_id" if name is None else "@job_name", key if name is None else name)
+for _name, _text in SIGNATURES.items():
+    _register(_name, _text.split())
 
 
-def _write(executor: Any, name: str, job: dict[str, Any] | None) -> Any:
-    """Put, replace or drop a job, as a change of its msdb that commits and rolls back with the transaction."""
-    database = executor.target
-    executor.runtime.host.check_access(database.name, executor.session, True)
-    need_database(executor.runtime.instance, executor.session, database, "CONTROL")
-
-    def work() -> Any:
-        change = SchemaChange("drop" if job is None else "put", "job", name, job)
-        old = deepcopy(database.jobs.get(name.lower()))
-        back = SchemaChange("drop" if old is None else "put", "job", name, old)
-        executor._log_schema(database, change, lambda: database.apply_schema(back))
-        database.apply_schema(change)
-        return None
-        yield
-
-    yield from executor.in_transaction(work)
-
-
-@procedure("sp_add_job", in_msdb=True)
-def sp_add_job(executor: Any, arguments: Any) -> Any:
-    """@job_name, @enabled, @description, @start_step_id: a job without steps. Error 14261."""
-    _known(
-        arguments,
-        "job_name",
-        "enabled",
-        "description",
-        "start_step_id",
-        "job_id",
-        "owner_login_name",
-        "notify_level_eventlog",
-        "category_name",
-        "delete_level",
-    )
-    name = str(arguments.required("@job_name", 0))
-    if name.lower() in executor.target.jobs:
-        raise error(14261, "@job_name", name)
-    now = executor.runtime.host.now().replace(microsecond=0)
-    login = executor.runtime.instance.logins.get(executor.session.login.lower(), {})
-    job = {
-        "job_id": uuid.uuid5(uuid.NAMESPACE_OID, f"{executor.target.name}/{name}/{now}"),
-        "name": name,
-        "enabled": int(arguments.value("@enabled", 1, default=1)),
-        "description": arguments.value("@description", 2) or "No description available.",
-        "start_step_id": int(arguments.value("@start_step_id", 3, default=1)),
-        "owner_sid": login.get("sid", b"\x01"),
-        "date_created": now,
-        "date_modified": now,
-        "version_number": 1,
-        "steps": [],
-        "servers": [],
-    }
-    yield from _write(executor, name, job)
-    return 0
-
-
-@procedure("sp_add_jobstep", in_msdb=True)
-def sp_add_jobstep(executor: Any, arguments: Any) -> Any:
-    """@job_id or @job_name, @step_name, @subsystem, @command, @database_name ...: a step at the end of a job."""
-    _known(arguments, "job_id", "job_name", "step_name", "step_id", *_STEP)
-    job = _job(executor, arguments)
-    number = arguments.value("@step_id", 2)
-    if number is not None and int(number) != len(job["steps"]) + 1:
-        raise not_implemented("sp_add_jobstep in front of another step")
-    step = {key: arguments.value(f"@{key}", 99, default=value) for key, value in _STEP.items()}
-    step |= {
-        "step_name": str(arguments.required("@step_name", 3)),
-        "step_uid": uuid.uuid5(job["job_id"], str(len(job["steps"]) + 1)),
-    }
-    job["steps"] = [*job["steps"], step]
-    yield from _changed(executor, job)
-    return 0
-
-
-@procedure("sp_add_jobserver", in_msdb=True)
-def sp_add_jobserver(executor: Any, arguments: Any) -> Any:
-    """@job_id or @job_name, @server_name: the server that a job is for, this one."""
-    _known(arguments, "job_id", "job_name", "server_name")
-    job = _job(executor, arguments)
-    name = str(arguments.value("@server_name", 2) or "(LOCAL)")
-    if name.lower() not in ("(local)", executor.runtime.instance.name.lower()):
-        raise error(14262, "@server_name", name)
-    job["servers"] = [executor.runtime.instance.name]
-    yield from _changed(executor, job)
-    yield Message(22022, 0, 1, NOT_RUNNING)
-    return 0
-
-
-@procedure("sp_update_job", in_msdb=True)
-def sp_update_job(executor: Any, arguments: Any) -> Any:
-    """@job_id or @job_name; @new_name, @enabled, @description."""
-    _known(arguments, "job_id", "job_name", "new_name", "enabled", "description")
-    job = _job(executor, arguments)
-    new = arguments.value("@new_name", 2)
-    for key, place in (("enabled", 3), ("description", 4)):
-        value = arguments.value(f"@{key}", place)
-        job[key] = job[key] if value is None else value
-    if new is not None:
-        if str(new).lower() in executor.target.jobs:
-            raise error(14261, "@new_name", new)
-        yield from _write(executor, job["name"], None)
-        job["name"] = str(new)
-    yield from _changed(executor, job)
-    return 0
-
-
-def _changed(executor: Any, job: dict[str, Any]) -> Any:
-    job |= {"date_modified": executor.runtime.host.now().replace(microsecond=0), "version_number": job["version_number"] + 1}
-    yield from _write(executor, job["name"], job)
-
-
-@procedure("sp_delete_job", in_msdb=True)
-def sp_delete_job(executor: Any, arguments: Any) -> Any:
-    """@job_id or @job_name"""
-    _known(arguments, "job_id", "job_name")
-    yield from _write(executor, _job(executor, arguments)["name"], None)
-    return 0
-
-
-@procedure("sp_start_job", in_msdb=True)
-def sp_start_job(executor: Any, arguments: Any) -> Any:
-    """@job_name or @job_id: error 22022, the service is not there."""
-    _job(executor, arguments, name_at=0)
-    raise error(22022, NOT_RUNNING)
+@procedure("xp_servicecontrol")
+def xp_servicecontrol(executor: Any, arguments: Any) -> Any:
+    """Services are not steered through T-SQL here."""
+    raise not_implemented("xp_servicecontrol (twin.stop_node, twin.start_node and twin.restart_node steer an instance)")
     yield

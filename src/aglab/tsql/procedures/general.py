@@ -40,7 +40,7 @@ def sp_flush_log(executor: Any, arguments: Any) -> Any:
     return 0
 
 
-@procedure("sp_delete_backuphistory")
+@procedure("sp_delete_backuphistory", in_msdb=True)
 def sp_delete_backuphistory(executor: Any, arguments: Any) -> Any:
     """@oldest_date: msdb forgets backups and restores that are older."""
     oldest = arguments.required("@oldest_date", 0)
@@ -50,7 +50,7 @@ def sp_delete_backuphistory(executor: Any, arguments: Any) -> Any:
     return 0
 
 
-@procedure("sp_delete_database_backuphistory")
+@procedure("sp_delete_database_backuphistory", in_msdb=True)
 def sp_delete_database_backuphistory(executor: Any, arguments: Any) -> Any:
     """@database_name: msdb forgets the backups and restores of a database."""
     yield from executor._node(Command("SP_DELETE_BACKUPHISTORY", str(arguments.required("@database_name", 0))), 0)

@@ -23,7 +23,9 @@ MODULES = (
     "describe_cursors",
     "agent",
 )
-IN_MSDB: set[str] = set()  # procedures that are in msdb only
+IN_MSDB = set(  # procedures that are in msdb only: these, written in T-SQL, and those registered so
+    "sp_help_category sp_help_job sp_help_jobactivity sp_help_jobhistory sp_help_jobstep sp_help_schedule".split()
+)
 _texts: dict[str, Module] = {}
 _loaded = False
 
