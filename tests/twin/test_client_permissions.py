@@ -223,7 +223,8 @@ def test_permissions_survive_a_restart_of_the_twin(ann):
 def test_permissions_on_columns(ann):
     """Columns that were granted are read and changed, others are 230; a DENY on a column beats a GRANT on the table."""
     ann.sql("CREATE TABLE dbo.pay (id int NOT NULL PRIMARY KEY, name varchar(20), salary int)", database="OLTP")
-    ann.sql("INSERT dbo.pay VALUES (1, 'ann', 10); CREATE VIEW dbo.open_pay AS SELECT id, salary FROM dbo.pay", database="OLTP")
+    ann.sql("INSERT dbo.pay VALUES (1, 'ann', 10)", database="OLTP")
+    ann.sql("CREATE VIEW dbo.open_pay AS SELECT id, salary FROM dbo.pay", database="OLTP")
     denied = "The SELECT permission was denied on the column 'salary' of the object 'pay', database 'OLTP', schema 'dbo'."
     with limited(ann, "ann", "OLTP") as link:
         assert "denied on the object 'pay'" in fails(link, "SELECT id FROM dbo.pay")
