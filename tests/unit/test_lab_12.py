@@ -15,6 +15,7 @@ from aglab.lab.results import Result
 from aglab.record import Run
 
 SLUG = "12-synchronous-commit"
+USERS = tomllib.loads(bundle_path("labs", SLUG, "lab.toml").read_text(encoding="utf-8"))["load"]["users"]
 TPS = "SQLServer:Databases(OLTP)\\Transactions/sec"
 LOCAL = "local, 0.05 ms"
 GOALS = {"rtt_us_min": 1000, "throughput_share": 0.95, "response_ms_max": 12.5, "seconds": 60, "warm_up_s": 60}
@@ -115,7 +116,7 @@ def test_check_measures_the_local_arm_first_when_it_is_missing(kept):
     """The answer is compared with the local arm: measured once, and not again."""
     lab = labs.Lab(SLUG, Group())
     assert lab.check({"rtt_us": 2000, "users": 250})
-    assert lab.cluster.asked == [("delay", {"rtt_us": 50}), ("load", 130), ("delay", {"rtt_us": 2000}), ("load", 250)]
+    assert lab.cluster.asked == [("delay", {"rtt_us": 50}), ("load", USERS), ("delay", {"rtt_us": 2000}), ("load", 250)]
     lab.cluster.asked.clear()
     assert lab.check({"rtt_us": 2500, "users": 260})
     assert lab.cluster.asked == [("delay", {"rtt_us": 2500}), ("load", 260)]
@@ -158,7 +159,7 @@ def test_the_fault_suspends_where_the_copy_is_and_reset_resumes():
     lab = labs.Lab(SLUG, Group())
     lab.break_it()
     suspended = [node for node, text in lab.cluster.asked if text == "ALTER DATABASE [OLTP] SET HADR SUSPEND;"]
-    assert suspended == ["sql2", "sql3"] and ("start", 130) in lab.cluster.asked
+    assert suspended == ["sql2", "sql3"] and ("start", USERS) in lab.cluster.asked
     lab.cluster.asked.clear()
     lab.reset()
     resumed = [node for node, text in lab.cluster.asked if text == "ALTER DATABASE [OLTP] SET HADR RESUME;"]
