@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make test-docker: the containers' tests on a real Docker Engine, the twin as the node image. Brings what a Debian CI lacks, when run
-# as root; ends what it started. --short leaves out what is marked slow (all notebooks but one, restarts). AGLAB_BASE=debootstrap makes the image without a registry (the default as root).
+# as root; ends what it started. --short leaves out what is marked slow (all notebooks but three, restarts). AGLAB_BASE=debootstrap makes the image without a registry (the default as root).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 begin=$SECONDS

@@ -17,12 +17,12 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 FORM_PACE = "240x"  # a group forms by copying a large database
 NOTEBOOKS = [
     ("16_checkpoint_throttle", "240x"),
+    ("08_table_partitioning", "240x"),
+    ("10_build_the_group", "60x"),
     *(
         pytest.param(name, pace, marks=[pytest.mark.slow, pytest.mark.timeout(2400)])
         for name, pace in (
             ("03_workloads", "120x"),
-            ("08_table_partitioning", "240x"),
-            ("10_build_the_group", "60x"),
             ("12_synchronous_commit", "20x"),
             ("13_redo_and_failover", "2x"),
             ("17_backup_options", "60x"),
