@@ -293,6 +293,12 @@ def test_cursors_of_the_server(seen):
     assert outcome(seen("jdbc"), "cursors") == [*walks, "1changed,2b,3c,4new", 10, "1"]
 
 
+def test_a_wish_for_mars(seen):
+    """SqlClient with MultipleActiveResultSets=true connects; it refuses a second reader itself and goes on after the first."""
+    refused, following = outcome(seen("dotnet"), "mars")
+    assert "already an open DataReader" in refused and following == "2"
+
+
 def test_smo_reads_the_group(seen):
     """SMO's availability groups: replicas with roles and modes, databases with states, and no property that the node refuses."""
     replicas = [f"ag1 sql{n} {'Primary' if n == 1 else 'Secondary'} SynchronousCommit" for n in (1, 2, 3)]

@@ -115,7 +115,7 @@ def test_privileges_and_descriptions(made):
     assert made.rows(of_object, database="catalogue") == [{"name": "x"}]
 
 
-def test_a_wish_for_mars_is_passed_over(made):
+def test_a_wish_for_mars_is_not_granted(made):
     """Microsoft's driver connects, and says itself that a second result has to wait; after the first it goes on."""
     pyodbc.pooling = False
     text = connection_text("microsoft", made, MARS_Connection="yes")

@@ -188,11 +188,18 @@ def test_fedauth_and_mars_are_answered_off():
     )
 
 
-def test_a_wish_for_mars_is_not_answered():
-    """An answer "off" makes Microsoft's ODBC driver give up; without one it goes on with one result at a time."""
+@pytest.mark.parametrize(
+    ("client", "answer"),
+    [
+        (17, "0000150006 01001b0001 02001c0001 03001d0000 ff 100010270004 02 00"),
+        (4, "00001a0006 0100200001 0200210001 0300220000 0400220001 ff 100010270004 02 00 00"),
+    ],
+)
+def test_a_wish_for_mars_is_not_granted(client, answer):
+    """Off to SqlClient; Microsoft's ODBC driver would give up at that and finds no answer instead."""
     conn = ServerConnection(ServerConfig(version=(16, 0, 4135, 4)))
-    conn.receive(prelogin(2, mars=True))
-    assert conn.data_to_send()[8:] == bytes.fromhex("0000150006 01001b0001 02001c0001 03001d0000 ff 100010270004 02 00")
+    conn.receive(prelogin(2, mars=True).replace(b"\x11\0\0\0\0\0", bytes((client, 0, 0, 0, 0, 0))))
+    assert conn.data_to_send()[8:] == bytes.fromhex(answer)
 
 
 def test_out_of_turn_calls_and_messages():

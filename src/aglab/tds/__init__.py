@@ -1,6 +1,6 @@
 """The wire: Tabular Data Stream 7.2 to 7.4 and 8.0, server side, sans-IO. Source: [MS-TDS], Microsoft Open Specifications.
 
-Bytes in, events out (:mod:`aglab.tds.events`); effects in, bytes out. Left out: MARS (a wish is passed over), session recovery,
+Bytes in, events out (:mod:`aglab.tds.events`); effects in, bytes out. Left out: MARS (not granted), session recovery,
 Always Encrypted, federated and integrated authentication, table-valued and CLR parameters (refused by name).
 """
 

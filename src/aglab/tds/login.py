@@ -11,6 +11,7 @@ from aglab.tds.errors import ProtocolError
 from aglab.tds.events import LoginRequest
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS, TRACE, FEDAUTH = range(7)
+ODBC_MAJOR = 11  # the first version of Microsoft's ODBC driver
 TERMINATOR = 0xFF
 
 LOGIN_FIXED_BYTES = 94
@@ -27,6 +28,7 @@ class Prelogin:
     encryption: int
     mars: bool
     fedauth: bool
+    version: int  # major, as the client gives its own
 
 
 def parse_prelogin(data: bytes) -> Prelogin:
@@ -50,7 +52,10 @@ def parse_prelogin(data: bytes) -> Prelogin:
         position += 5
     encryption = options.get(ENCRYPTION, b"")[:1] or bytes((ENCRYPT_NOT_SUP,))
     return Prelogin(
-        encryption=encryption[0], mars=options.get(MARS, b"")[:1] == b"\x01", fedauth=options.get(FEDAUTH, b"") == b"\x01"
+        encryption=encryption[0],
+        mars=options.get(MARS, b"")[:1] == b"\x01",
+        fedauth=options.get(FEDAUTH, b"") == b"\x01",
+        version=(options.get(VERSION) or b"\0")[0],
     )
 
 
@@ -73,11 +78,13 @@ def choose_encryption(wish: int, config: ServerConfig) -> tuple[int, str]:
 
 
 def prelogin_answer(config: ServerConfig, asked: Prelogin, encryption: int) -> bytes:
-    """The PRELOGIN message of the server. MARS is "off", and not spoken of to a client that wants it.
+    """The PRELOGIN message of the server. MARS is "off": sessions within a connection are not carried.
 
-    Sessions within a connection are not carried. Where the option is missing, as from a server older than MARS, Microsoft's ODBC
-    driver and .NET's SqlClient go on and say themselves that the connection is busy when a second result is asked for; an answer
-    "off" to a wish makes the ODBC driver give up the connection without a word. pymssql's older FreeTDS needs the option.
+    .NET's SqlClient, which asks for them with MultipleActiveResultSets=true, goes on without and refuses a second reader itself.
+    Microsoft's ODBC driver gives up the connection without a word when its wish is answered "off", but goes on, and says that
+    the connection is busy, where the answer leaves the option out, as a server older than MARS does; SqlClient then takes the
+    wish for granted. They are told apart by the version that the client gives: ODBC drivers count
+    11, 13, 17, 18, SqlClient is below.
     """
     major, minor, build, revision = config.version
     options = [
@@ -86,7 +93,7 @@ def prelogin_answer(config: ServerConfig, asked: Prelogin, encryption: int) -> b
         (INSTANCE, b"\x00"),
         (THREAD, b""),
     ]
-    if not asked.mars:
+    if not (asked.mars and asked.version >= ODBC_MAJOR):
         options.append((MARS, b"\x00"))
     if asked.fedauth:
         options.append((FEDAUTH, b"\x00"))

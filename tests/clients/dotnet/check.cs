@@ -37,6 +37,22 @@ class Check {
         return c;
     }
 
+    /** A wish for several results at a time: the node has none, so the client itself refuses the second until the first is closed. */
+    static object Mars() {
+        using (DbConnection c = Open(Address("true") + ";MultipleActiveResultSets=true")) {
+            string refused = "";
+            using (DbDataReader r = Command(c, Query("Rows")).ExecuteReader()) {
+                r.Read();
+                try {
+                    Command(c, "SELECT 2").ExecuteReader().Dispose();
+                } catch (InvalidOperationException problem) {
+                    refused = problem.Message;
+                }
+            }
+            return new List<object> { refused, First(c, "SELECT 2")[0] };
+        }
+    }
+
     static object Plain(object v) {
         if (v is DBNull) return null;
         if (v is bool) return (bool)v ? "1" : "0";
@@ -204,6 +220,7 @@ class Check {
             using (DbDataReader r = Command(c, Query("Rows")).ExecuteReader()) r.Read();
             return First(c, "SELECT 1")[0];
         });
+        Check1("mars", Mars);
         Check1("pool", Pool);
         Check1("smo groups", Smo.Groups);
         Check1("smo objects", Smo.Objects);
