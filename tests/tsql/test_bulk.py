@@ -269,6 +269,12 @@ def test_permissions_are_those_of_insert_and_alter() -> None:
     assert one.run(ANNOUNCED).errors == []
 
 
+def test_sqlbulkcopy_asks_for_collations() -> None:
+    """Database and schema of the procedure are left out, as .NET writes it; text columns have the wire's five bytes."""
+    rows = client().run("exec ..sp_tablecollations_100 N'.[dbo].[t]'").rows
+    assert rows[1] == (2, "name", bytes.fromhex("0904D00034"), "SQL_Latin1_General_CP1_CI_AS") and rows[0][2:] == (None, None)
+
+
 def test_files_of_the_server_are_not_read() -> None:
     """BULK INSERT asks for the permission and then says, as OPENROWSET(BULK) does, that the twin reads no files."""
     one = client()

@@ -180,6 +180,57 @@ class Check {
         return new List<object> { both, (string)First(c, "SELECT @@SPID")[0] == session };
     }
 
+    const int BulkRows = 5000;
+
+    /// Rows from a number on; the second has NULL for a column with a default.
+    static DataTable Rows(int from, int to) {
+        var table = new DataTable();
+        table.Columns.Add("id", typeof(int));
+        table.Columns.Add("word", typeof(string));
+        table.Columns.Add("n", typeof(double));
+        for (int id = from; id <= to; id++) table.Rows.Add(id, "漢", id == 2 ? (object)DBNull.Value : 1.0);
+        return table;
+    }
+
+    static void Load(DbConnection c, DataTable rows) {
+        Type options = library.GetType("System.Data.SqlClient.SqlBulkCopyOptions");
+        object chosen = Enum.Parse(options, "CheckConstraints, TableLock, FireTriggers");
+        using (dynamic copy = Activator.CreateInstance(library.GetType("System.Data.SqlClient.SqlBulkCopy"), c, chosen, null)) {
+            copy.DestinationTableName = "dbo.bulk_rows";
+            copy.BulkCopyTimeout = 60;
+            copy.WriteToServer(rows);
+        }
+    }
+
+    static object Bulk(DbConnection c) {
+        c.ChangeDatabase("OLTP");
+        Run(c, Query("BulkNew"));
+        Load(c, Rows(1, BulkRows));
+        List<object> loaded = First(c, Query("BulkSeen"));
+        return new List<object> { loaded, Number(() => Load(c, Rows(BulkRows, BulkRows + 10))), First(c, Query("BulkSeen")) };
+    }
+
+    static List<object> Take(DbConnection c, params object[][] rows) {
+        DataTable table = Rows(1, 0);
+        foreach (object[] row in rows) table.Rows.Add(row);
+        DbCommand command = Command(c, "dbo.take_rows", table);
+        command.CommandType = CommandType.StoredProcedure;
+        dynamic p = command.Parameters[0];
+        p.ParameterName = "@rows";
+        p.SqlDbType = SqlDbType.Structured;
+        p.TypeName = "dbo.some_rows";
+        return (List<object>)((List<object>)Sets(command)[0])[0];
+    }
+
+    static object Tables(DbConnection c) {
+        c.ChangeDatabase("OLTP");
+        Run(c, Query("TableNew"));
+        Run(c, Query("TableTake"));
+        object[] none = { 1, DBNull.Value, 0.0 };
+        List<object> some = Take(c, new object[] { 1, "漢", 0.5 }, new object[] { 2, DBNull.Value, 2.5 }, new object[] { 3, "漢", 0.0 });
+        return new List<object> { some, Take(c), Number(() => Take(c, none, none)) };
+    }
+
     static object Pool() {
         var seen = new List<object>();
         for (int i = 0; i < 3; i++)
@@ -221,6 +272,8 @@ class Check {
             return First(c, "SELECT 1")[0];
         });
         Check1("mars", Mars);
+        On("bulk", Bulk);
+        On("tables", Tables);
         Check1("pool", Pool);
         Check1("smo groups", Smo.Groups);
         Check1("smo objects", Smo.Objects);

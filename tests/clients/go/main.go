@@ -17,7 +17,7 @@ import (
 )
 
 var queries struct {
-	Types, Nulls, Dmv, Rows, Slow, Dirty, State string
+	Types, Nulls, Dmv, Rows, Slow, Dirty, State, BulkNew, BulkSeen, TableNew, TableTake string
 }
 
 func address(mode string, extra ...string) string {
@@ -131,6 +131,42 @@ func number(err error) any {
 	panic(fmt.Sprint("not an error of the server: ", err))
 }
 
+const bulkRows = 5000
+
+// load copies rows from a number on in bulk; the second has NULL for a column with a default.
+func load(db *sql.DB, from, to int) error {
+	conn := must(db.Conn(context.Background()))
+	defer conn.Close()
+	options := mssql.BulkOptions{CheckConstraints: true, RowsPerBatch: 1000, Tablock: true}
+	copying, err := conn.PrepareContext(context.Background(), mssql.CopyIn("dbo.bulk_rows", options, "id", "word", "n"))
+	if err != nil {
+		return err
+	}
+	defer copying.Close()
+	for id := from; id <= to; id++ {
+		var n any = float64(1)
+		if id == 2 {
+			n = nil
+		}
+		if _, err := copying.Exec(id, "漢", n); err != nil {
+			return err
+		}
+	}
+	_, err = copying.Exec()
+	return err
+}
+
+type item struct {
+	Id   int32
+	Word *string
+	N    float64
+}
+
+// table is a parameter; the driver refuses a slice that is nil.
+func table(items ...item) mssql.TVP {
+	return mssql.TVP{TypeName: "dbo.some_rows", Value: append([]item{}, items...)}
+}
+
 func main() {
 	done(json.Unmarshal([]byte(os.Getenv("CLIENT_QUERIES")), &queries))
 	for _, mode := range []string{"disable", "false", "true", "strict"} {
@@ -202,6 +238,24 @@ func main() {
 		rows.Next()
 		done(rows.Close())
 		return first(db, "SELECT 1")[0]
+	})
+	check("bulk", func() any {
+		db := must(sql.Open("sqlserver", address("true", "database", "OLTP")))
+		defer db.Close()
+		must(db.Exec(queries.BulkNew))
+		done(load(db, 1, bulkRows))
+		loaded := first(db, queries.BulkSeen)
+		return []any{loaded, number(load(db, bulkRows, bulkRows+10)), first(db, queries.BulkSeen)}
+	})
+	check("tables", func() any {
+		db := must(sql.Open("sqlserver", address("true", "database", "OLTP")))
+		defer db.Close()
+		must(db.Exec(queries.TableNew))
+		must(db.Exec(queries.TableTake))
+		word := "漢"
+		_, err := ask(db, "dbo.take_rows", sql.Named("rows", table(item{1, nil, 0}, item{1, nil, 0})))
+		some := table(item{1, &word, 0.5}, item{2, nil, 2.5}, item{3, &word, 0})
+		return []any{first(db, "dbo.take_rows", sql.Named("rows", some)), first(db, "dbo.take_rows", sql.Named("rows", table())), number(err)}
 	})
 	check("pool", func() any {
 		seen := []any{}

@@ -1,7 +1,11 @@
 // The list of checks through mssql-jdbc: one JSON line each. See test_clients.py for the list and the expected values.
 
+import com.microsoft.sqlserver.jdbc.SQLServerBulkCopy;
+import com.microsoft.sqlserver.jdbc.SQLServerBulkCopyOptions;
 import com.microsoft.sqlserver.jdbc.SQLServerConnectionPoolDataSource;
+import com.microsoft.sqlserver.jdbc.SQLServerDataTable;
 import com.microsoft.sqlserver.jdbc.SQLServerException;
+import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -19,6 +23,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.sql.rowset.CachedRowSet;
+import javax.sql.rowset.RowSetMetaDataImpl;
+import javax.sql.rowset.RowSetProvider;
 
 public class Check {
     interface Body {
@@ -237,6 +244,76 @@ public class Check {
         return seen;
     }
 
+    static final int BULK_ROWS = 5000;
+
+    /** Rows from a number on in bulk; the second has NULL for a column with a default. */
+    static Object load(Connection c, int from, int to) throws SQLException {
+        CachedRowSet rows = RowSetProvider.newFactory().createCachedRowSet();
+        RowSetMetaDataImpl shape = new RowSetMetaDataImpl();
+        int[] types = {Types.INTEGER, Types.NVARCHAR, Types.DOUBLE};
+        shape.setColumnCount(types.length);
+        for (int i = 0; i < types.length; i++) {
+            shape.setColumnName(i + 1, List.of("id", "word", "n").get(i));
+            shape.setColumnType(i + 1, types[i]);
+            shape.setPrecision(i + 1, 20);
+        }
+        rows.setMetaData(shape);
+        for (int id = to; id >= from; id--) {
+            rows.moveToInsertRow();
+            rows.updateInt(1, id);
+            rows.updateString(2, "漢");
+            if (id == 2) rows.updateNull(3);
+            else rows.updateDouble(3, 1);
+            rows.insertRow();
+            rows.moveToCurrentRow();
+        }
+        rows.beforeFirst();
+        SQLServerBulkCopyOptions options = new SQLServerBulkCopyOptions();
+        options.setCheckConstraints(true);
+        options.setTableLock(true);
+        options.setBatchSize(0);
+        try (SQLServerBulkCopy copy = new SQLServerBulkCopy(c)) {
+            copy.setBulkCopyOptions(options);
+            copy.setDestinationTableName("dbo.bulk_rows");
+            copy.writeToServer(rows);
+        }
+        return "loaded";
+    }
+
+    static Object bulk(Connection c) throws Exception {
+        run(c, "USE OLTP");
+        run(c, query("BulkNew"));
+        load(c, 1, BULK_ROWS);
+        List<Object> loaded = first(c, query("BulkSeen"));
+        return List.of(loaded, number(() -> load(c, BULK_ROWS, BULK_ROWS + 10)), first(c, query("BulkSeen")));
+    }
+
+    static Object take(Connection c, Object[]... rows) throws SQLException {
+        SQLServerDataTable table = new SQLServerDataTable();
+        table.addColumnMetadata("id", Types.INTEGER);
+        table.addColumnMetadata("word", Types.NVARCHAR);
+        table.addColumnMetadata("n", Types.DOUBLE);
+        for (Object[] row : rows) table.addRow(row);
+        Object seen = null;
+        try (SQLServerPreparedStatement p = (SQLServerPreparedStatement) c.prepareStatement("EXEC dbo.take_rows ?")) {
+            for (int i = 0; i < 3; i++) { // the driver prepares at the second execution and reuses the handle at the third
+                p.setStructured(1, "dbo.some_rows", table);
+                try (ResultSet set = p.executeQuery()) {
+                    seen = rows(set).get(0);
+                }
+            }
+        }
+        return seen;
+    }
+
+    static Object tables(Connection c) throws Exception {
+        run(c, "USE OLTP");
+        run(c, query("TableNew"));
+        run(c, query("TableTake"));
+        Object some = take(c, new Object[] {1, "漢", 0.5}, new Object[] {2, null, 2.5}, new Object[] {3, "漢", 0.0});
+        return Arrays.asList(some, take(c), number(() -> take(c, new Object[] {1, null, 0.0}, new Object[] {1, null, 0.0})));
+    }
+
     static Object pool() throws Exception {
         SQLServerConnectionPoolDataSource source = new SQLServerConnectionPoolDataSource();
         source.setURL(url("true"));
@@ -294,6 +371,8 @@ public class Check {
             return first(c, "SELECT 1").get(0);
         });
         on("cursors", Check::cursors);
+        on("bulk", Check::bulk);
+        on("tables", Check::tables);
         check("pool", Check::pool);
     }
 }

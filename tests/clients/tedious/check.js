@@ -131,6 +131,44 @@ await on('abandon', async (c) => {
   await fails(ask(c, queries.Rows, undefined, stop));
   return (await first(c, 'SELECT 1'))[0];
 });
+const BULK_ROWS = 5000;
+
+/** Rows from a number on in bulk; the second has NULL for a column with a default. */
+function load(connection, from, to) {
+  return new Promise((resolve, reject) => {
+    const options = { checkConstraints: true, lockTable: true };
+    const bulk = connection.newBulkLoad('dbo.bulk_rows', options, (problem, count) => (problem ? reject(problem) : resolve(count)));
+    bulk.addColumn('id', TYPES.Int, { nullable: false });
+    bulk.addColumn('word', TYPES.NVarChar, { length: 20, nullable: true });
+    bulk.addColumn('n', TYPES.Float, { nullable: true });
+    const rows = [];
+    for (let id = from; id <= to; id += 1) rows.push([id, '漢', id === 2 ? null : 1]);
+    connection.execBulkLoad(bulk, rows);
+  });
+}
+const known = (problem) => [problem.number, problem.message];
+await on('bulk', async (c) => {
+  await ask(c, 'USE OLTP');
+  await ask(c, queries.BulkNew);
+  await load(c, 1, BULK_ROWS);
+  const loaded = await first(c, queries.BulkSeen);
+  return [loaded, known(await fails(load(c, BULK_ROWS, BULK_ROWS + 10))), await first(c, queries.BulkSeen)];
+});
+await on('tables', async (c) => {
+  await ask(c, 'USE OLTP');
+  await ask(c, queries.TableNew);
+  await ask(c, queries.TableTake);
+  const columns = [{ name: 'id', type: TYPES.Int }, { name: 'word', type: TYPES.NVarChar, length: 20 }, { name: 'n', type: TYPES.Float }];
+  const take = (rows) => new Promise((resolve, reject) => {
+    const sets = [];
+    const request = new Request('dbo.take_rows', (problem) => (problem ? reject(problem) : resolve(sets[0])));
+    request.addParameter('rows', TYPES.TVP, { name: 'some_rows', schema: 'dbo', columns, rows });
+    request.on('row', (row) => sets.push(row.map(plain)));
+    c.callProcedure(request);
+  });
+  const some = await take([[1, '漢', 0.5], [2, null, 2.5], [3, '漢', 0]]);
+  return [some, await take([]), known(await fails(take([[1, null, 0], [1, null, 0]])))];
+});
 await on('pool', async (c) => {
   const seen = [];
   for (let i = 0; i < 3; i++) {

@@ -258,6 +258,8 @@ class DmlParser(StatisticsParser):
         if self.token.kind == VARIABLE:
             call = st.Execute(line, (), variable=self.variable(), status=status)
         else:
+            while self.accept("."):  # database and schema left out: SqlBulkCopy writes ..sp_tablecollations_100
+                pass
             call = st.Execute(line, self.multipart(), status=status)
         if self.accept(";"):
             if self.token.kind == 5:  # EXEC name;1 addresses a numbered procedure: only 1 exists
