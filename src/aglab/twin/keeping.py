@@ -29,12 +29,24 @@ def keep_principals(node: Node) -> None:
     node.cluster.journal([node.name], CommitRecord("master", 0, 0, [change], 0))
 
 
+def keep_agent(node: Node) -> None:
+    """The jobs of a node's Agent and their history."""
+    node.agent.changes += 1
+    change = SchemaChange("put", "agent", node.name, node.agent.to_dict())
+    node.cluster.journal([node.name], CommitRecord("master", 0, 0, [change], 0))
+
+
 def replay(cluster: Cluster, names: list[str], record: CommitRecord) -> bool:
     """Do again what a record of this kind says; False where it is a commit."""
     change = record.changes[0] if record.changes else None
-    if not isinstance(change, SchemaChange) or change.kind not in ("database", "principals"):
+    if not isinstance(change, SchemaChange) or change.kind not in ("agent", "database", "principals"):
         return False
     instance = cluster.nodes[names[0]].instance
+    if change.kind == "agent":
+        node = cluster.nodes[names[0]]
+        node.agent.put(node, change.definition)
+        node.agent.replayed = True
+        return True
     if change.kind == "database":
         if change.action == "drop":
             instance.databases.pop(change.name.lower(), None)

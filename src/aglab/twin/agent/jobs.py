@@ -34,22 +34,28 @@ class Agent:
         self.history: list[Row] = []
         self.categories: dict[int, str] = dict(CATEGORIES)
         self.serial = 0
+        self.changes = 0  # tells a newer state from an older one
+        self.replayed = False  # came from the journal: newer than the state file, unless that counts more changes
         self.activity: dict[str, Row] = {}  # job_id -> when it was asked for, by whom, how far it is
         self.running: dict[str, runs.Run] = {}
         self._timer: Timer | None = None
 
     def to_dict(self) -> Row:
         """For the state file."""
-        plain = ("jobs", "schedules", "history", "serial", "activity")
+        plain = ("jobs", "schedules", "history", "serial", "changes", "activity")
         return {name: getattr(self, name) for name in plain} | {"categories": list(self.categories.items())}
 
     def put(self, node: Node, content: Row | None) -> None:
         """The inverse; what ran then runs no more."""
+        replayed, self.replayed = self.replayed, False
+        if replayed and self.changes > (content or {}).get("changes", 0):
+            self.arm(node)
+            return
         for run in list(self.running.values()):
             run.cancel()
         self.running.clear()
         fresh = Agent()
-        for name in ("jobs", "schedules", "history", "serial", "activity"):
+        for name in ("jobs", "schedules", "history", "serial", "changes", "activity"):
             setattr(self, name, (content or {}).get(name, getattr(fresh, name)))
         self.categories = {int(number): name for number, name in (content or {}).get("categories", CATEGORIES.items())}
         self.arm(node)
@@ -129,5 +135,6 @@ class Agent:
         number = (self.history[-1]["id"] if self.history else 0) + 1
         self.history.append({"id": number, "server": node.name, **row})
         del self.history[:-HISTORY_KEPT]
+        self.changes += 1
         node.cluster.dirty = True
         return number

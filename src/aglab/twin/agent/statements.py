@@ -10,6 +10,7 @@ from aglab.tsql import Command, Session, error, info, not_implemented
 from aglab.tsql.permissions import database_roles, user_of
 from aglab.twin.agent import schedule_statements
 from aglab.twin.agent.finding import category_of, job_of, owner_of
+from aglab.twin.keeping import keep_agent
 
 if TYPE_CHECKING:
     from aglab.twin.node import Node
@@ -42,6 +43,7 @@ def agent(node: Node, command: Command, session: Session) -> Iterator[Any]:
     yield from _PROCEDURES[name](node, session, given, command.options["MADE"])
     node.cluster.dirty = True
     node.agent.arm(node)
+    keep_agent(node)
 
 
 # -- jobs ----------------------------------------------------------------------------------------------------
