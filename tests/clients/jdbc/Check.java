@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Timestamp;
@@ -256,6 +257,7 @@ public class Check {
             shape.setColumnName(i + 1, List.of("id", "word", "n").get(i));
             shape.setColumnType(i + 1, types[i]);
             shape.setPrecision(i + 1, 20);
+            shape.setNullable(i + 1, ResultSetMetaData.columnNullable); // or the driver leaves NULL out of its rows
         }
         rows.setMetaData(shape);
         for (int id = to; id >= from; id--) {
