@@ -132,6 +132,22 @@ def test_simulate_runs_a_scenario_file(capsys, tmp_path):
     assert "SIMULATED, profile laptop-generic" in said.out
 
 
+def test_simulate_says_how_long_a_transaction_took(capsys, tmp_path):
+    """Users = throughput x response time (Little's law); waits have the names of sys.dm_os_wait_stats."""
+    file = tmp_path / "two.toml"
+    text = 'profile = "laptop-generic"\n[settings]\nduration_s = 20\nwarmup_s = 0\nusers = 5\n[ag]\nreplicas = 2\nmode = "sync"\n'
+    file.write_text(text, encoding="utf-8")
+    found = run(capsys, "simulate", file, "--json").json
+    times = found["transaction_ms"]["OLTP"]
+    rate = next(stats["avg"] for name, stats in found["summary"]["sql1"].items() if name.endswith("Transactions/sec"))
+    assert rate * times["response"] / 1e3 == pytest.approx(5, rel=0.01)
+    assert 0 < times["HADR_SYNC_COMMIT"] < times["response"] and 0 < times["WRITELOG"] < times["response"]
+    said = run(capsys, "simulate", file).out
+    assert f"A transaction of OLTP took {times['response']:,.3g} ms" in said and "HADR_SYNC_COMMIT" in said
+    file.write_text(text.replace("users = 5", "users = 0"), encoding="utf-8")
+    assert run(capsys, "simulate", file, "--json").json["transaction_ms"] == {}
+
+
 def test_sweep_gives_a_row_for_each_point(capsys):
     """Two values of k give two rows with averages."""
     found = run(capsys, "sweep", "16-checkpoint-throttle", "--over", "k=250:750:2", "--seconds", "30", "--json").json

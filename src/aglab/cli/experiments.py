@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +10,7 @@ import typer
 
 from aglab.cli import shell
 from aglab.cli.folders import result_folder, staged
+from aglab.cli.summaries import print_summary, print_transactions
 from aglab.core.errors import UsageError, field_error
 
 SECONDS_MAX = 30 * 86400.0
@@ -128,7 +127,7 @@ def simulate(
     The book's page "Describe your own system" has two examples to copy, and every key with unit, range and default.
     `aglab profile copy NAME FILE` gives a machine to start from.
     """
-    from aglab.engine.run_all import log_waits, notes, run_all
+    from aglab.engine.run_all import log_waits, notes, run_all, transaction_ms
     from aglab.engine.run_notes import run_warnings
     from aglab.engine.tick_error import tick_warnings
     from aglab.scenario import Scenario
@@ -140,12 +139,14 @@ def simulate(
             run, flows = run_all(plan, shell.checked_seed(seed), progress=progress)
         run.save(stage)
     found = [warning for each in plan.each() for warning in run_warnings(each, run)]
+    times = transaction_ms(flows)
     summary, warnings = run.summary(), [*plan.warnings(), *tick_warnings(plan), *found, *notes(flows)]
     result = {
         "summary": summary,
         "events": run.events,
         "warnings": warnings,
         "log_reuse_wait": log_waits(flows),
+        "transaction_ms": times,
         "provenance": run.provenance,
         "out": str(folder),
     }
@@ -154,43 +155,13 @@ def simulate(
         return
     shell.say(run.label)
     print_summary(summary)
+    print_transactions(times)
     for event in run.events:
         details = ", ".join(f"{key} {value}" for key, value in event.items() if key not in ("time_s", "event"))
         shell.say(f"{event['time_s']:>10,.1f} s  {event['event']}{': ' + details if details else ''}")
     for warning in warnings:
         shell.note(f"warning: {warning}")
     shell.say(f"Run: {folder}")
-
-
-def print_summary(summary: dict[str, dict[str, dict[str, float]]], title: str = "") -> None:
-    """Average, minimum and maximum of every counter that is not always zero."""
-    rows = [
-        (
-            node,
-            _of_databases(counters)[counter],
-            *(f"{stats[stat]:,.4g}" if abs(stats[stat]) < 10 else f"{stats[stat]:,.0f}" for stat in stats),
-        )
-        for node, counters in summary.items()
-        for counter, stats in counters.items()
-        if stats["max"] != 0
-    ]
-    shell.print_table(title, ("node", "counter", "avg", "min", "max"), rows, right=("avg", "min", "max"))
-
-
-def _short(path: str) -> str:
-    """A counter's name, with the disk it is of: two volumes have counters of one name."""
-    holder, _, name = path.rpartition("\\")
-    disk = holder.rpartition("PhysicalDisk(")[2].rstrip(")") if "PhysicalDisk(" in holder else ""
-    return f"{name} ({disk})" if disk else name
-
-
-def _of_databases(paths: Iterable[str]) -> dict[str, str]:
-    """Names of some counters; with the database each is of, where one name stands for several."""
-    names = {path: _short(path) for path in paths}
-    twice = {name for name, count in Counter(names.values()).items() if count > 1}
-    return {
-        path: f"{name} ({path.partition('(')[2].partition(')')[0]})" if name in twice else name for path, name in names.items()
-    }
 
 
 def sweep(

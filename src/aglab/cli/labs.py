@@ -139,7 +139,7 @@ def lab_run(
     if as_json:
         shell.print_json(result)
         return
-    from aglab.cli.experiments import print_summary
+    from aglab.cli.summaries import print_summary
 
     shell.say(last.label)
     for name, summary in arms.items():

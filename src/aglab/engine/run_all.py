@@ -34,6 +34,24 @@ def log_waits(flows: dict[str, Flow]) -> dict[str, Any]:
     return waits if len(waits) > 1 else next(iter(waits.values()))
 
 
+def transaction_ms(flows: dict[str, Flow]) -> dict[str, dict[str, float]]:
+    """Of each database, the average time of a transaction, and of it what sys.dm_os_wait_stats would have under each wait type.
+
+    Averages over all transactions of the run, its warm-up included, in ms. Waits overlap: a commit waits for the local flush
+    (WRITELOG) and for its replicas (HADR_SYNC_COMMIT) at once, so they need not add up. What no wait explains is work on the
+    processors and the client's own time. Empty where nobody worked.
+    """
+    found = {}
+    for name, flow in flows.items():
+        totals = [flow.totals(node) for node in flow.names]
+        count = sum(one["transactions"] for one in totals if one["response_ms"] > 0.0)
+        if count > 0.0:
+            waits = [key for key in totals[0] if key.startswith("wait_ms.")]
+            sums = {key: sum(one[key] for one in totals) / count for key in ("response_ms", *waits)}
+            found[name] = {"response": sums.pop("response_ms"), **{key.removeprefix("wait_ms."): ms for key, ms in sums.items()}}
+    return found
+
+
 def notes(flows: dict[str, Flow]) -> list[str]:
     """What the logs, and tempdb, of all databases did that averages do not show."""
     several = len(flows) > 1
