@@ -50,7 +50,7 @@ def serve(folder: Path | None, port: int, browser: bool, as_json: bool) -> None:
     for name in copy.kept:
         shell.note(f"you have changed {name}; a newer version came with aglab and was not copied (move yours away to get it)")
     token = secrets.token_hex(24)
-    with tempfile.TemporaryFile() as log, _server(copy.folder, port, token, log) as process:
+    with _compiling(), tempfile.TemporaryFile() as log, _server(copy.folder, port, token, log) as process:
         _wait_until_ready(process, port, token, log)
         found = addresses(copy.folder, port, token)
         _announce(found, as_json)
@@ -64,6 +64,23 @@ def serve(folder: Path | None, port: int, browser: bool, as_json: bool) -> None:
             raise AglabError(
                 f"JupyterLab has ended with code {process.returncode}: {_last_line(log)}", "start it again with: aglab lab"
             )
+
+
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """Compile the engine, once on a machine, while JupyterLab starts: the first nodes would have to wait for it."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "aglab.engine.warm"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        if child.poll() is None:
+            child.terminate()
+        child.wait()
 
 
 def book_start() -> Path | None:

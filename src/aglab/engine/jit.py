@@ -158,6 +158,11 @@ class _Entry:
         self._compiled = compiled
         self._cold = True
 
+    @property
+    def kept(self) -> bool:
+        """Whether it has been compiled before and lies in the cache folder."""
+        return any(Path(self._compiled.stats.cache_path).glob(f"*.{self.py_func.__name__}-*.nbi"))
+
     def __call__(self, *arguments: Any) -> Any:
         if self._cold:
             return self._first(*arguments)
@@ -166,8 +171,7 @@ class _Entry:
     def _first(self, *arguments: Any) -> Any:
         with _FIRST:
             # a compiler leaves much behind that must be collected: only where there is something to read is it put off
-            kept = any(cache_folder().glob(f"*.{self.py_func.__name__}-*.nbi"))
-            with _without_scipy(), _without_pauses() if kept else contextlib.nullcontext():
+            with _without_scipy(), _without_pauses() if self.kept else contextlib.nullcontext():
                 result = self._compiled(*arguments)
             self._cold = False
             return result

@@ -22,7 +22,7 @@ from aglab.twin.node_info import NodeInfo
 from aglab.twin.plant import DEFAULT_PROFILE
 from aglab.twin.security import PASSWORD_FILE, load_or_make_contexts, load_or_make_password
 from aglab.twin.statedir import RUNNING_FILE, StateDir, checked_snapshot_name
-from aglab.twin.warm import read_kernels_meanwhile
+from aglab.twin.warm import compile_kernels_first, read_kernels_meanwhile
 
 SWITCH_INTERVAL_S = 0.001  # the world must not keep the listener waiting for the interpreter lock
 
@@ -102,6 +102,7 @@ class Twin:
         if snapshot:
             keeper.restore(checked_snapshot_name(snapshot))
         password = load_or_make_password(directory.path)
+        compile_kernels_first()
         listener = Listener(cluster.world)
         twin = cls(cluster, directory, keeper, listener)
         twin._own_dir = own
@@ -123,7 +124,7 @@ class Twin:
         cluster.on_shutdown = twin.ended.set
         cluster.world.start()
         twin.nodes = twin.describe()
-        read_kernels_meanwhile(cluster)
+        read_kernels_meanwhile()
         return twin
 
     def describe(self) -> list[NodeInfo]:

@@ -1,7 +1,7 @@
-"""Reading the engine's compiled kernels while the nodes already answer.
+"""The engine's compiled kernels at a twin's start.
 
-Numba takes half a second of processor for it, and no client's first batch needs a kernel: whoever asks for a counter before it
-is done waits for the rest of it.
+Reading them takes half a second of processor, and no client's first batch needs one: a thread does it while the nodes already
+answer. Compiling them, once on a machine, would keep the nodes from answering for seconds at a time: that comes first.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ import contextlib
 import threading
 
 from aglab.engine import COMPILED
-from aglab.twin.cluster import Cluster
+from aglab.engine.warm import kernels_kept, load_kernels
 
-_read = threading.Event()  # once a process
-
-
-def read_kernels_meanwhile(cluster: Cluster) -> None:
-    """Have the kernels read, or compiled, by a thread that ends by itself; nothing where they are, or where Numba is off."""
-    if COMPILED and not _read.is_set():
-        _read.set()
-        threading.Thread(target=_try_out, args=(cluster,), name="aglab-kernels", daemon=True).start()
+_begun = threading.Event()  # once a process
 
 
-def _try_out(cluster: Cluster) -> None:
-    # on a copy, so that nothing of the nodes moves; a failure shows where the engine is needed, in the session that needs it
-    with contextlib.suppress(Exception):
-        flow = cluster.world.ask(cluster.plant.flow.copy)
-        flow.gauges(flow.primary)
-        flow.advance(flow.scenario.settings.tick_s)
+def compile_kernels_first() -> None:
+    """Compile them now, where they are not kept."""
+    if not _begun.is_set() and not kernels_kept():
+        _begun.set()
+        load_kernels()
+
+
+def read_kernels_meanwhile() -> None:
+    """Have them read by a thread that ends by itself; nothing where they are, or where Numba is off."""
+    if COMPILED and not _begun.is_set():
+        _begun.set()
+        threading.Thread(target=_read, name="aglab-kernels", daemon=True).start()
+
+
+def _read() -> None:
+    with contextlib.suppress(Exception):  # a failure shows where the engine is needed, in the session that needs it
+        load_kernels()
