@@ -153,7 +153,7 @@ def test_waits_and_files_add_up(cluster):
 
 def test_cleared_waits_start_again(cluster):
     """DBCC SQLPERF CLEAR empties the view, sessions' waits and the load's; later waits count from there."""
-    node, session = cluster.nodes["sql1"], SimpleNamespace(spid=51, is_sysadmin=True)
+    node, session = cluster.nodes["sql1"], Session(51)
     cluster.plant.start_load(8)
     go(cluster, 10)
     node.waits.add("WAITFOR", 1_000_000)

@@ -67,6 +67,16 @@ def _set_target(flow: Flow, nodes: Any, value: float) -> None:
             flow.state.st[index, at.S_SWEEPING] = 0.0
 
 
+def _checkpoint(flow: Flow, nodes: Any, value: float) -> None:
+    # assumed: its record is log like any other, and a replica that redoes the primary's writes its own dirty pages
+    st, primary = flow.state.st, int(flow.state.cl[at.K_PRIMARY])
+    wanted = {int(index) for index in nodes}
+    if primary in wanted:
+        wanted |= {index for index in range(len(st)) if st[index, at.S_CONNECTED] > 0.5 and st[index, at.S_SUSPENDED] < 0.5}
+    for index in wanted:
+        st[index, at.S_MANUAL] = float(value)
+
+
 def _log_backup(flow: Flow, nodes: Any, value: float) -> None:
     # any replica's log backup frees the log of all, up to what the node backed up has
     for index in range(len(flow.names)):
@@ -103,7 +113,7 @@ APPLY: dict[str, Callable[[Flow, Any, Any], None]] = {
     "primary": _set_primary,
     "k_mb_s": _set(at.S_K, mib_per_s_to_pages_per_s),
     "target_recovery_s": _set_target,
-    "checkpoint": _set(at.S_MANUAL),
+    "checkpoint": _checkpoint,
     "log_backup": _log_backup,
     "backup": running.start_on,
     "restore": running.start_on,
