@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import itertools
 import os
+import ssl
 import struct
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wire_requests import REFUSED, TYPED
+from test_wire_tls import Client
 from wire_bytes import HEADERS, INT7, by_id, by_name, logged_in, login7, packet, packets, param, prelogin
 
-from aglab.tds import Attention, Closed, Limits, LoginRequest, Rpc, ServerConfig, ServerConnection
+from aglab.tds import (
+    Attention,
+    Closed,
+    Limits,
+    LoginRequest,
+    Rpc,
+    ServerConfig,
+    ServerConnection,
+    self_signed_certificate,
+    server_context,
+)
 from aglab.tsql.effects import Done, Message
 
 EXAMPLES = int(os.environ.get("AGLAB_FUZZ_EXAMPLES", "150"))
@@ -165,3 +178,60 @@ def test_any_message_can_be_sent(text, number, state, severity):
     conn.send(Message(number, severity, state, text, 1, text))
     conn.end_response()
     assert conn.data_to_send()
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory):
+    """A node's certificate file, and its settings with TLS in both places."""
+    folder = tmp_path_factory.mktemp("tls")
+    made = self_signed_certificate(["sql1"])
+    (folder / "c").write_bytes(made.certificate_pem)
+    (folder / "k").write_bytes(made.key_pem)
+    contexts = [server_context(folder / "c", folder / "k", strict) for strict in (False, True)]
+    return folder / "c", ServerConfig(tls_context=contexts[0], strict_context=contexts[1], limits=LIMITS)
+
+
+def met(sealed, strict: bool) -> tuple[ServerConnection, Client]:
+    """A connection that a client has begun, up to its first TLS byte."""
+    certificate, config = sealed
+    conn = ServerConnection(config)
+    if not strict:
+        conn.receive(prelogin(1))
+        conn.data_to_send()
+    return conn, Client(certificate, wrap=not strict, alpn=strict)
+
+
+@given(data=st.data(), strict=st.booleans())
+@FUZZ
+def test_mutated_handshakes(sealed, data, strict):
+    """Flights of a TLS handshake with bytes changed, cut or repeated, in the records or in the packets around them."""
+    conn, client = met(sealed, strict)
+    for _ in range(4):
+        try:
+            client.object.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLError:
+            return  # the client had enough
+        flight = client.outgoing.read()
+        if not flight:
+            return  # the client waits for what it broke itself
+        spoil = data.draw(st.sampled_from(["nothing", "records", "packets"]))  # nothing: the next flight is reached
+        flight = mutate(data, bytearray(flight)) if spoil == "records" else flight
+        flight = flight if strict else packet(18, flight)
+        flight = mutate(data, bytearray(flight)) if spoil == "packets" else flight
+        survive(conn, flight, data.draw(st.lists(st.integers(0, 600), max_size=3)))
+        if conn.closed:
+            return
+        client.take(conn)
+
+
+@given(data=st.data(), strict=st.booleans())
+@FUZZ
+def test_mutated_records(sealed, data, strict):
+    """Records of an established session with bytes changed, cut or repeated: refused whole, since they are authenticated."""
+    conn, client = met(sealed, strict)
+    client.handshake(conn)
+    stream = client.seal(prelogin(1)) if strict else b""
+    stream += client.seal(packet(16, login7(version=0x08000000 if strict else 0x74000004))) + client.seal(packet(1, b"x\0" * 40))
+    survive(conn, mutate(data, bytearray(stream)), data.draw(st.lists(st.integers(0, 900), max_size=4)))

@@ -120,8 +120,15 @@ class ServerConnection:
         return self._channel.pending
 
     def data_to_send(self) -> bytes:
-        """Bytes to write to the socket now: complete packets (see ``flush``)."""
-        return self._channel.take()
+        """Bytes to write to the socket now: complete packets (see ``flush``). None, and closed, where TLS takes no more."""
+        try:
+            return self._channel.take()
+        except ProtocolError as error:  # a record of the peer's broke the session: nothing can be said through it
+            if self._phase != CLOSED:
+                self._phase = CLOSED
+                self._response = None
+                self._events.append(Closed(error.message))
+            return b""
 
     def receive(self, data: bytes) -> list[Event]:
         """Take bytes from the socket (``b""`` is end of file). Never raises for what a peer sent: see ``Closed``."""

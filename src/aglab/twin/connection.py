@@ -166,6 +166,9 @@ class Connection(asyncio.BufferedProtocol):
     def _write(self) -> None:
         if data := self.wire.data_to_send():
             self.transport.write(data)
+        if self.wire.closed and not self.closing:  # found while it was asked for bytes
+            self._end()
+            return
         if self.clogged and not self.running:  # nothing but an attention may come while a request runs
             self.transport.pause_reading()
 
