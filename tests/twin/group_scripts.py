@@ -2,6 +2,7 @@
 
 NODES = ("sql1", "sql2", "sql3")
 PASSWORD = "Str0ng-Password"  # of key files and peers' logins in tests
+EXTERNAL = "EXEC sp_set_session_context N'external_cluster', N'yes'; "  # as the cluster's manager
 
 
 def own_certificate(node):

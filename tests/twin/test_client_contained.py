@@ -4,13 +4,11 @@ import contextlib
 import socket
 
 import pytest
-from group_scripts import NODES, create, join, prepare
+from group_scripts import EXTERNAL, NODES, PASSWORD, create, join, prepare
 from twin_client import PROFILE, Link, fails, run, until
 
 from aglab.twin import spawn_child
 
-EXTERNAL = "EXEC sp_set_session_context N'external_cluster', N'yes'; "
-PASSWORD = "Str0ng-Password"
 WHERE = "SELECT @@SERVERNAME AS server, DB_NAME() AS db, SUSER_SNAME() AS login"
 
 

@@ -4,11 +4,11 @@ import contextlib
 
 import psutil
 import pytest
+from group_scripts import EXTERNAL
 from twin_client import PROFILE, Link, fails, run
 
 from aglab.twin import spawn_child
 
-EXTERNAL = "EXEC sp_set_session_context N'external_cluster', N'yes'; "
 ROLE = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
 LOST = r"."  # each driver says in its own words that the connection is gone
 STATES = """SELECT r.replica_server_name AS n, d.synchronization_state_desc AS s FROM sys.dm_hadr_database_replica_states AS d

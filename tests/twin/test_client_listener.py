@@ -4,12 +4,10 @@ import contextlib
 import socket
 
 import pytest
-from group_scripts import NODES, build
+from group_scripts import EXTERNAL, NODES, build
 from twin_client import PROFILE, Link, fails, run, until
 
 from aglab.twin import spawn_child
-
-EXTERNAL = "EXEC sp_set_session_context N'external_cluster', N'yes'; "
 
 
 @pytest.fixture(scope="module")

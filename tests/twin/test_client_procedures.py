@@ -7,6 +7,7 @@ quorum" (SQL Server documentation).
 import contextlib
 
 import pytest
+from group_scripts import EXTERNAL as MANAGER
 from group_scripts import NODES, build
 from twin_client import PROFILE, Link, fails, run
 
@@ -15,7 +16,6 @@ from aglab.twin import spawn_child
 ROLE = "SELECT role_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
 STATES = """SELECT r.replica_server_name AS n, d.synchronization_state_desc AS s FROM sys.dm_hadr_database_replica_states AS d
             JOIN sys.availability_replicas AS r ON r.replica_id = d.replica_id"""
-MANAGER = "EXEC sp_set_session_context N'external_cluster', N'yes'; "
 FORCE = "ALTER AVAILABILITY GROUP ag1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 OFFLINE = "ALTER AVAILABILITY GROUP ag1 OFFLINE"
 SECONDARY = "ALTER AVAILABILITY GROUP ag1 SET (ROLE = SECONDARY)"

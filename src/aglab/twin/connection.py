@@ -101,7 +101,7 @@ class Connection(asyncio.BufferedProtocol):
         for event in self.wire.receive(bytes(self._buffer[:nbytes])):
             self._take(event)
         self._write()
-        if self.closing or self.wire.closed:
+        if self.closing:
             self._end()
 
     def eof_received(self) -> None:
@@ -166,7 +166,7 @@ class Connection(asyncio.BufferedProtocol):
     def _write(self) -> None:
         if data := self.wire.data_to_send():
             self.transport.write(data)
-        if self.wire.closed and not self.closing:  # found while it was asked for bytes
+        if self.wire.closed and not self.closing:  # by what came, by a fatal error, or because TLS takes no more
             self._end()
             return
         if self.clogged and not self.running:  # nothing but an attention may come while a request runs
@@ -184,9 +184,7 @@ class Connection(asyncio.BufferedProtocol):
             else:
                 self.wire.flush()
             self._write()
-            if self.wire.closed:
-                self._end()
-            elif done:
+            if done:
                 self._next_request()
         except Exception as failure:  # noqa: BLE001  an effect that cannot be encoded must not kill the listener
             self.listener.world.call(partial(self.listener.world.note_defect, failure))

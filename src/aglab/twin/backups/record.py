@@ -61,7 +61,7 @@ def lsn(position_bytes: float) -> Decimal:
 def log_end(node: Node, database: str) -> float:
     """End of a database's log on a node (bytes): the engine's for the load's database, user work for others."""
     if database == node.database_name and node.cluster.plant.carries(node.name):
-        return node.cluster.plant.gauges(node.name)["lsn_end"] + node.user_log_bytes
+        return node.cluster.plant.log_end(node.name) + node.user_log_bytes
     counted = node.database_totals.get(database, {}).get("log_bytes_flushed", 0.0)
     return float(counted) + node.user_log_bytes if database == node.database_name else float(counted)
 
